@@ -1,0 +1,107 @@
+package protocol
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// JSONForm selects one of the two forms in which RocketMQ writes a body. They differ in map keys and large numbers only
+// (spec/since-2025-09.md §1.1 and §1.2); AppendPretty makes the third form, for files, out of FormDefault.
+type JSONForm uint8
+
+const (
+	// FormDefault leaves numeric map keys bare, {0:"a"}, and is therefore no standard JSON. Every body uses it unless
+	// something else is said.
+	FormDefault JSONForm = iota
+	// FormStrict is standard JSON: numeric map keys in quotes, and longs beyond ±(2^53-1) as strings.
+	FormStrict
+)
+
+// JSONBody is a body or file content that is written in RocketMQ's dialect of JSON.
+type JSONBody interface {
+	// AppendJSON appends the body to dst without blanks: members by name, null members left out.
+	AppendJSON(dst []byte, f JSONForm) []byte
+}
+
+// maxSafeInteger is the largest integer a JSON reader that knows only doubles keeps exactly.
+const maxSafeInteger = 1<<53 - 1
+
+const lowerHex = "0123456789abcdef"
+
+// appendJSONString appends s in quotes. Only the quote, the backslash and U+0000 to U+001F are escaped; everything else
+// is raw UTF-8, and each byte that is none becomes U+FFFD.
+func appendJSONString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				dst = append(dst, s[start:i]...)
+				dst = append(dst, "\uFFFD"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', lowerHex[c>>4], lowerHex[c&0xF])
+		}
+		i++
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// appendJSONLong appends the value of a Java long: plain digits, in FormStrict in quotes where a double is not exact.
+func appendJSONLong(dst []byte, n int64, f JSONForm) []byte {
+	if f == FormStrict && (n > maxSafeInteger || n < -maxSafeInteger) {
+		dst = append(dst, '"')
+		dst = strconv.AppendInt(dst, n, 10)
+		return append(dst, '"')
+	}
+	return strconv.AppendInt(dst, n, 10)
+}
+
+// appendJSONIntKey appends the name of an entry of a map with numeric keys, and the colon.
+func appendJSONIntKey(dst []byte, n int64, f JSONForm) []byte {
+	if f == FormStrict {
+		dst = append(dst, '"')
+		dst = strconv.AppendInt(dst, n, 10)
+		return append(dst, '"', ':')
+	}
+	dst = strconv.AppendInt(dst, n, 10)
+	return append(dst, ':')
+}
+
+// appendJSONStrings appends a list of strings; nil is an empty list.
+func appendJSONStrings(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONString(dst, s)
+	}
+	return append(dst, ']')
+}
