@@ -1,0 +1,102 @@
+package remoting
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/mq-server/mq/protocol"
+)
+
+// Remarks of answers that handlers have no part in (spec/remoting.md §5.2). Clients and tools match on them.
+const (
+	remarkOverload = "[OVERLOAD]system busy, start flow control for a while"
+	remarkGoAway   = "please go away"
+)
+
+// remarkNotSupported is the remark of code 3. The leading blank is the original's.
+func remarkNotSupported(code int32) string {
+	return " request type " + strconv.Itoa(int(code)) + " not supported"
+}
+
+// maxRemark bounds, in bytes, a remark that is made from an error.
+const maxRemark = 1024
+
+// Request is a request whose header has been decoded into H. It is valid until the handler returns; of what it
+// refers to, strings may be kept and everything else, Command.Body above all, only as a copy.
+type Request[H any] struct {
+	Header  H
+	Command *protocol.Command
+	Peer    *Peer
+}
+
+// Response is a handler's answer. One Response and its Body may be shared by any number of requests at a time:
+// the server changes neither, and reads them after the handler has returned.
+type Response struct {
+	Code      protocol.ResponseCode
+	Remark    string
+	HasRemark bool                   // tells an empty remark from none
+	Header    protocol.HeaderEncoder // nil: no extFields
+	Body      []byte
+}
+
+// success is the answer without content.
+var success = &Response{Code: protocol.RespSuccess}
+
+// Success returns the answer with code 0 and nothing else.
+func Success() *Response { return success }
+
+// Body returns an answer with code 0 and body b, which must not change any more.
+func Body(b []byte) *Response { return &Response{Code: protocol.RespSuccess, Body: b} }
+
+// Handler answers one request. nil, nil means that nothing is written now: the answer of a held request is sent
+// later with Peer.Respond. An error is turned into an answer as ServerConfig.Errors says. A oneway request gets
+// no answer, whatever the handler returns. ctx ends when the peer's connection closes. What cmd refers to is
+// reused once the handler returns; strings may be kept.
+type Handler func(ctx context.Context, peer *Peer, cmd *protocol.Command) (*Response, error)
+
+// Entry says how the requests of one code are handled.
+type Entry struct {
+	Handler Handler
+	// Executor runs the handler. With nil it runs on its connection's own goroutine, in the order of the
+	// requests, and nothing else of that connection is read meanwhile: for work that never waits.
+	Executor *Executor
+}
+
+// On returns the entry with executor x.
+func (e Entry) On(x *Executor) Entry {
+	e.Executor = x
+	return e
+}
+
+// Table maps request codes to their entries. Servers and clients copy it when they are made.
+type Table map[protocol.RequestCode]Entry
+
+// Handle makes an entry of a function that takes a decoded header. If the header does not decode, fn is not
+// called and the error decides about the answer. A request without header is an Entry{Handler: f}.
+func Handle[H any, PH interface {
+	*H
+	Decode(protocol.Ext) error
+}](fn func(context.Context, *Request[H]) (*Response, error)) Entry {
+	return Entry{Handler: func(ctx context.Context, peer *Peer, cmd *protocol.Command) (*Response, error) {
+		req := &Request[H]{Command: cmd, Peer: peer}
+		if err := PH(&req.Header).Decode(cmd.Ext); err != nil {
+			return nil, err
+		}
+		return fn(ctx, req)
+	}}
+}
+
+// ErrorCode is a row of the table that turns errors into response codes: errors.Is against Err gives Code, and
+// the error's text is the remark.
+type ErrorCode struct {
+	Err  error
+	Code protocol.ResponseCode
+}
+
+// Error is an error with an exact answer.
+type Error struct {
+	Code   protocol.ResponseCode
+	Remark string
+}
+
+func (e *Error) Error() string { return e.Remark }

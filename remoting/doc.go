@@ -1,0 +1,2 @@
+// Package remoting carries RocketMQ commands over TCP.
+package remoting
