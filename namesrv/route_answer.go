@@ -1,0 +1,245 @@
+package namesrv
+
+// GET_ROUTEINFO_BY_TOPIC (105), all versions: the answers and the cache of ready ones.
+//
+//   - An answer is encoded once for each form, zone and setting, and served as it is until something changes.
+//   - Acting masters: the lowest slave of a group without a master appears as id 0 (5.x, supportActingMaster).
+//   - Zones: groups of other zones are left out (5.x), in the form of JSON that the client asked for (F20).
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mq-server/mq/protocol"
+	"github.com/mq-server/mq/remoting"
+)
+
+const (
+	defaultAnswerCache = 64 << 20 // bytes
+	answerOverhead     = 256      // bytes that a ready answer needs beside its body, about
+	maxAnswersPerTopic = 8        // forms times zones
+
+	memberTopicPrefix = "rmq_sys_SYNC_BROKER_MEMBER_" // topics by which 5.x brokers ask for their group
+)
+
+// routeQuery is all that an answer to 105 depends on beside the topic.
+type routeQuery struct {
+	form         protocol.JSONForm
+	actingMaster bool                 // supportActingMaster
+	orderConf    protocol.Opt[string] // orderTopicConf: present if orderMessageEnable is set and the topic has one
+	zone         string               // only groups of this zone; "": of all, see zoneFilter
+}
+
+// zoneFilter returns the zone for a routeQuery from a request's fields.
+//
+// Source: spec/namesrv.md §7.3.
+func zoneFilter(mode bool, name string) string {
+	if !mode || strings.TrimSpace(name) == "" {
+		return ""
+	}
+	return name
+}
+
+// answerSet holds the ready answers of a topic. It does not change once it is published.
+type answerSet struct {
+	answers []answer
+	bytes   int64
+}
+
+type answer struct {
+	query    routeQuery
+	response remoting.Response
+}
+
+// route returns where a topic lives, or nil if nobody serves it. The response is shared.
+func (t *routeTable) route(topic string, q routeQuery) *remoting.Response {
+	e, ok := t.topics.Load(topic)
+	if !ok {
+		return nil
+	}
+	if set := e.answers.Load(); set != nil {
+		for i := range set.answers {
+			if a := &set.answers[i]; a.query == q {
+				if !e.used.Load() {
+					e.used.Store(true)
+				}
+				return &a.response
+			}
+		}
+	}
+	return t.makeAnswer(topic, q)
+}
+
+// makeAnswer encodes an answer and keeps it ready.
+func (t *routeTable) makeAnswer(topic string, q routeQuery) *remoting.Response {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e, ok := t.topics.Load(topic) // again: the topic may be another one by now
+	if !ok {
+		return nil
+	}
+	route, keep := e.routeData(q)
+	a := answer{query: q, response: remoting.Response{
+		Code: protocol.RespSuccess, Body: slices.Clip(route.AppendJSON(make([]byte, 0, 256*len(e.queues)), q.form)),
+	}}
+	if keep {
+		t.answers.add(t.entries, e, &a) // while mu is held: a change has to find it
+	}
+	return &a.response
+}
+
+// routeData builds the route of a topic. Its lists are new, its other parts are not to be changed. Keep is false if
+// the answer is a rare one.
+func (e *topicEntry) routeData(q routeQuery) (route protocol.TopicRouteData, keep bool) {
+	keep = q.zone == ""
+	route = protocol.TopicRouteData{
+		QueueDatas:  make([]protocol.QueueData, 0, len(e.queues)),
+		BrokerDatas: make([]protocol.BrokerData, 0, len(e.queues)),
+	}
+	if q.orderConf.Present {
+		route.OrderTopicConf = &q.orderConf.Value
+	}
+	standIns := q.actingMaster && !strings.HasPrefix(e.name, memberTopicPrefix)
+	for i := range e.queues {
+		qe := &e.queues[i]
+		g := qe.group
+		data := g.brokerData()
+		if standIns && g.actingMaster && qe.effectivePerm()&permWrite == 0 && g.member(masterID) == nil {
+			data.BrokerAddrs[0].ID = masterID
+			slices.SortFunc(data.BrokerAddrs, compareBrokerAddr) // a negative id may have become 0
+		}
+		if q.zone != "" {
+			keep = keep || g.zone.Value == q.zone
+			// A group without a master is open to all zones.
+			hasMaster := slices.ContainsFunc(data.BrokerAddrs, func(a protocol.BrokerAddr) bool { return a.ID == masterID })
+			if hasMaster && !(g.zone.Present && strings.EqualFold(g.zone.Value, q.zone)) {
+				continue
+			}
+		}
+		route.BrokerDatas = append(route.BrokerDatas, data)
+		route.QueueDatas = append(route.QueueDatas, protocol.QueueData{
+			BrokerName: g.name, ReadQueueNums: qe.read, WriteQueueNums: qe.write,
+			Perm: qe.effectivePerm(), TopicSysFlag: qe.sysFlag,
+		})
+		for _, m := range g.members {
+			if len(m.filterServers) > 0 {
+				route.FilterServerTable = append(route.FilterServerTable,
+					protocol.FilterServers{BrokerAddr: m.addr, Servers: m.filterServers})
+			}
+		}
+	}
+	slices.SortFunc(route.FilterServerTable, func(a, b protocol.FilterServers) int { return strings.Compare(a.BrokerAddr, b.BrokerAddr) })
+	for i := range e.mappings {
+		m := &e.mappings[i]
+		route.TopicQueueMappingByBroker = append(route.TopicQueueMappingByBroker, protocol.NamedQueueMapping{Key: m.info.Bname, Info: m.info})
+	}
+	return route, keep
+}
+
+// brokerData describes the group. The list of addresses is new.
+func (g *brokerGroup) brokerData() protocol.BrokerData {
+	data := protocol.BrokerData{
+		Cluster: g.cluster, BrokerName: g.name, EnableActingMaster: g.actingMaster,
+		BrokerAddrs: g.brokerAddrs(),
+	}
+	if g.zone.Present {
+		data.ZoneName = &g.zone.Value
+	}
+	return data
+}
+
+func (g *brokerGroup) brokerAddrs() protocol.BrokerAddrs {
+	addrs := make(protocol.BrokerAddrs, len(g.members))
+	for i, m := range g.members {
+		addrs[i] = protocol.BrokerAddr{ID: m.id, Addr: m.addr}
+	}
+	return addrs
+}
+
+func compareBrokerAddr(a, b protocol.BrokerAddr) int { return cmp.Compare(a.ID, b.ID) }
+
+// answerCache bounds the memory of ready answers. Beyond the limit those go that nobody has asked for lately.
+type answerCache struct {
+	limit int64 // bytes
+	size  atomic.Int64
+
+	evicting sync.Mutex // taken after routeTable.mu; never waited for
+	hand     int        // where the search for unused answers goes on; guarded by evicting
+}
+
+// add keeps an answer of e ready. It is called with routeTable.mu held for reading.
+func (c *answerCache) add(entries []*topicEntry, e *topicEntry, a *answer) {
+	n := int64(len(a.response.Body)) + answerOverhead
+	if n > c.limit/8 {
+		return
+	}
+	for {
+		old := e.answers.Load()
+		set := &answerSet{bytes: n}
+		if old != nil {
+			for i := range old.answers {
+				o := &old.answers[i]
+				if o.query == a.query {
+					return // another reader was faster
+				}
+				if o.query.actingMaster != a.query.actingMaster || o.query.orderConf != a.query.orderConf {
+					continue // made with other settings: will not be asked for again
+				}
+				set.answers = append(set.answers, *o)
+				set.bytes += int64(len(o.response.Body)) + answerOverhead
+			}
+		}
+		if len(set.answers) >= maxAnswersPerTopic {
+			return
+		}
+		set.answers = append(set.answers, *a)
+		if e.answers.CompareAndSwap(old, set) {
+			size := c.size.Add(set.bytes - old.size())
+			if size > c.limit && c.evicting.TryLock() {
+				c.evict(entries)
+				c.evicting.Unlock()
+			}
+			return
+		}
+	}
+}
+
+func (s *answerSet) size() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.bytes
+}
+
+// evict takes back answers until an eighth of the limit is free: in the order of entries, leaving out for one round
+// those that were used since it last came by.
+func (c *answerCache) evict(entries []*topicEntry) {
+	for range 2 * len(entries) {
+		if c.size.Load() <= c.limit/8*7 {
+			return
+		}
+		c.hand = (c.hand + 1) % len(entries)
+		if e := entries[c.hand]; !e.used.Swap(false) {
+			c.takeBackOne(e)
+		}
+	}
+}
+
+// takeBack takes back the ready answers of topics; nil entries are left out.
+func (c *answerCache) takeBack(entries []*topicEntry) {
+	for _, e := range entries {
+		if e != nil {
+			c.takeBackOne(e)
+		}
+	}
+}
+
+func (c *answerCache) takeBackOne(e *topicEntry) {
+	if e.answers.Load() == nil {
+		return
+	}
+	c.size.Add(-e.answers.Swap(nil).size())
+}

@@ -1,0 +1,126 @@
+package namesrv
+
+// GET_BROKER_CLUSTER_INFO (106), GET_ALL_TOPIC_LIST_FROM_NAMESERVER (206), GET_TOPICS_BY_CLUSTER (224),
+// GET_SYSTEM_TOPIC_LIST_FROM_NS (304), GET_UNIT_TOPIC_LIST (311), GET_HAS_UNIT_SUB_TOPIC_LIST (312),
+// GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST (313), all versions; GET_BROKER_MEMBER_GROUP (901), 5.x.
+//
+//   - Each is a snapshot: a cluster's names have groups and groups have addresses (F13).
+//   - The time is linear in the length of the answer, for 224 in what the cluster's groups have of topics.
+//   - What the original tells in the order of a hash table has no order here either, except that clusters and brokers
+//     are sorted.
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mq-server/mq/protocol"
+)
+
+// Bits of topicSysFlag.
+const (
+	sysFlagUnit    = 1
+	sysFlagUnitSub = 2
+)
+
+// clusterInfo returns all clusters and groups.
+func (t *routeTable) clusterInfo() protocol.ClusterInfo {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	info := protocol.ClusterInfo{
+		BrokerAddrTable:  make([]protocol.BrokerData, 0, len(t.groups)),
+		ClusterAddrTable: make([]protocol.ClusterBrokers, 0, len(t.clusters)),
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.groups)) {
+		data := t.groups[name].brokerData()
+		if data.ZoneName != nil {
+			zone := *data.ZoneName // the group's may change once the lock is free
+			data.ZoneName = &zone
+		}
+		info.BrokerAddrTable = append(info.BrokerAddrTable, data)
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(t.clusters)) {
+		names := make([]string, len(t.clusters[cluster]))
+		for i, g := range t.clusters[cluster] {
+			names[i] = g.name
+		}
+		info.ClusterAddrTable = append(info.ClusterAddrTable, protocol.ClusterBrokers{Cluster: cluster, BrokerNames: names})
+	}
+	return info
+}
+
+// memberGroup returns the members of a group, none if it is unknown.
+func (t *routeTable) memberGroup(brokerName string) protocol.BrokerAddrs {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if g := t.groups[brokerName]; g != nil {
+		return g.brokerAddrs()
+	}
+	return nil
+}
+
+// allTopics returns the names of all topics.
+func (t *routeTable) allTopics() []string {
+	return t.topicsWhere(func(*topicEntry) bool { return true })
+}
+
+// unitTopics returns the topics whose flag at the first broker has all bits of with and none of without. The first
+// broker is the one with the lowest name.
+func (t *routeTable) unitTopics(with, without int32) []string {
+	return t.topicsWhere(func(e *topicEntry) bool {
+		flag := e.queues[0].sysFlag
+		return flag&with == with && flag&without == 0
+	})
+}
+
+func (t *routeTable) topicsWhere(match func(*topicEntry) bool) []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	list := make([]string, 0, len(t.entries))
+	for _, e := range t.entries {
+		if match(e) {
+			list = append(list, e.name)
+		}
+	}
+	return list
+}
+
+// topicsByCluster returns the topics that a broker of the cluster serves, none if the cluster is unknown.
+func (t *routeTable) topicsByCluster(cluster string) []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	list := []string{}
+	for _, g := range t.clusters[cluster] {
+		for _, e := range g.topics {
+			first := slices.IndexFunc(e.queues, func(q queueEntry) bool { return q.group.cluster == cluster })
+			if e.queues[first].group == g { // else it has been listed with another group
+				list = append(list, e.name)
+			}
+		}
+	}
+	return list
+}
+
+// systemTopics returns the names of all clusters and brokers, each once, which clients take for reserved topics, and
+// the address of one broker if there is any.
+func (t *routeTable) systemTopics() protocol.TopicList {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	list := protocol.TopicList{TopicList: make([]string, 0, len(t.clusters)+len(t.groups))}
+	list.TopicList = slices.AppendSeq(list.TopicList, maps.Keys(t.clusters))
+	list.TopicList = slices.AppendSeq(list.TopicList, maps.Keys(t.groups))
+	slices.Sort(list.TopicList)
+	list.TopicList = slices.Compact(list.TopicList)
+	for _, g := range t.groups {
+		addr := g.members[0].addr
+		list.BrokerAddr = &addr
+		break
+	}
+	return list
+}
+
+// size returns the numbers of topics and of living brokers.
+func (t *routeTable) size() (topics, brokers int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.entries), len(t.byAddr)
+}
