@@ -24,6 +24,17 @@ func (e Ext) Get(key string) (value string, ok bool) {
 	return "", false
 }
 
+// without returns e without key, in the same memory.
+func (e Ext) without(key string) Ext {
+	kept := e[:0]
+	for i := range e {
+		if e[i].Key != key {
+			kept = append(kept, e[i])
+		}
+	}
+	return kept
+}
+
 // HeaderEncoder is a typed request or response header that can write itself into extFields.
 type HeaderEncoder interface {
 	// AppendExt appends the header's fields to ext and returns the result. A header class of the original
