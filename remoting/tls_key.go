@@ -40,16 +40,18 @@ func parsePrivateKey(data []byte, passwordSetting, password string) (crypto.Sign
 	}
 
 	der := block.Bytes
-	legacy := x509.IsEncryptedPEMBlock(block) //nolint:staticcheck // SA1019: weak, but operators have such files
+	//lint:ignore SA1019 weak, but operators have such files
+	legacy := x509.IsEncryptedPEMBlock(block)
 	if legacy || block.Type == "ENCRYPTED PRIVATE KEY" {
 		if password == "" {
 			return nil, fmt.Errorf("the key is encrypted and %s is not set", passwordSetting)
 		}
 		var err error
 		if legacy {
-			der, err = x509.DecryptPEMBlock(block, []byte(password)) //nolint:staticcheck // SA1019: as above
+			//lint:ignore SA1019 as above
+			der, err = x509.DecryptPEMBlock(block, []byte(password))
 		} else {
-			der, err = decryptPKCS8(der, password)
+			der, err = decryptPKCS8(der, password, maxKeyIterations)
 		}
 		if errors.Is(err, x509.IncorrectPasswordError) {
 			err = errKeyPassword
@@ -126,7 +128,7 @@ const maxKeyIterations = 10_000_000
 // decryptPKCS8 decrypts an EncryptedPrivateKeyInfo (RFC 5958): PBES2 with PBKDF2, which is what openssl writes
 // today, and the older schemes that RocketMQ's TLS guides had their readers use (PBE-SHA1-RC4-128) or that old
 // releases of openssl chose. It never panics, whatever der holds: a reload may meet rubbish.
-func decryptPKCS8(der []byte, password string) ([]byte, error) {
+func decryptPKCS8(der []byte, password string, maxIterations int) ([]byte, error) {
 	var info struct {
 		Algorithm pkix.AlgorithmIdentifier
 		Data      []byte
@@ -136,7 +138,7 @@ func decryptPKCS8(der []byte, password string) ([]byte, error) {
 	}
 	oid, params := info.Algorithm.Algorithm, info.Algorithm.Parameters.FullBytes
 	if oid.Equal(oidPBES2) {
-		return decryptPBES2(params, info.Data, password)
+		return decryptPBES2(params, info.Data, password, maxIterations)
 	}
 
 	var pbe struct {
@@ -146,7 +148,7 @@ func decryptPKCS8(der []byte, password string) ([]byte, error) {
 	if _, err := asn1.Unmarshal(params, &pbe); err != nil {
 		return nil, fmt.Errorf("encryption %s: bad parameters: %w", oid, err)
 	}
-	if err := checkIterations(pbe.Iterations); err != nil {
+	if err := checkIterations(pbe.Iterations, maxIterations); err != nil {
 		return nil, err
 	}
 	pkcs5 := func(h func() hash.Hash) ([]byte, error) {
@@ -178,7 +180,7 @@ func decryptPKCS8(der []byte, password string) ([]byte, error) {
 }
 
 // decryptPBES2 decrypts by RFC 8018 section 6.2, with PBKDF2 and a block cipher in CBC mode.
-func decryptPBES2(params, data []byte, password string) ([]byte, error) {
+func decryptPBES2(params, data []byte, password string, maxIterations int) ([]byte, error) {
 	var scheme struct{ KDF, Cipher pkix.AlgorithmIdentifier }
 	if _, err := asn1.Unmarshal(params, &scheme); err != nil {
 		return nil, fmt.Errorf("PBES2: bad parameters: %w", err)
@@ -195,7 +197,7 @@ func decryptPBES2(params, data []byte, password string) ([]byte, error) {
 	if _, err := asn1.Unmarshal(scheme.KDF.Parameters.FullBytes, &kdf); err != nil {
 		return nil, fmt.Errorf("PBKDF2: bad parameters: %w", err)
 	}
-	if err := checkIterations(kdf.Iterations); err != nil {
+	if err := checkIterations(kdf.Iterations, maxIterations); err != nil {
 		return nil, err
 	}
 	newHash := sha1.New
@@ -223,9 +225,9 @@ func decryptPBES2(params, data []byte, password string) ([]byte, error) {
 	return decryptCBC(block, iv, data)
 }
 
-func checkIterations(n int) error {
-	if n < 1 || n > maxKeyIterations {
-		return fmt.Errorf("%d iterations, outside 1 to %d", n, maxKeyIterations)
+func checkIterations(n, limit int) error {
+	if n < 1 || n > limit {
+		return fmt.Errorf("%d iterations, outside 1 to %d", n, limit)
 	}
 	return nil
 }
