@@ -3,7 +3,11 @@ package remoting
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"net"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -59,24 +63,264 @@ func (e *TimeoutError) Error() string {
 func (e *TimeoutError) Unwrap() error { return e.Err }
 
 // Client calls servers, over one connection per address. Safe for concurrent use.
-type Client struct{}
+type Client struct {
+	cfg  ClientConfig
+	core *core
+	ctx  context.Context // of all connections; ends at Close
+	end  context.CancelFunc
+
+	running sync.WaitGroup // goroutines; begun under mu while closed is false
+
+	mu       sync.Mutex
+	conns    map[string]*clientConn // by address; guarded by mu
+	old      map[*Peer]struct{}     // replaced, and not at their end yet; guarded by mu
+	sweeping bool                   // guarded by mu
+	closed   bool                   // guarded by mu
+}
+
+// clientConn is the connection to one address, possibly in the making.
+type clientConn struct {
+	made chan struct{} // closed when peer or err is set
+	peer *Peer
+	err  error
+}
 
 // NewClient returns a client. It connects when it is first asked to.
-func NewClient(cfg ClientConfig) *Client { return &Client{} }
+func NewClient(cfg ClientConfig) *Client {
+	if cfg.ConnectTimeout <= 0 {
+		cfg.ConnectTimeout = 3 * time.Second
+	}
+	if cfg.Idle == 0 {
+		cfg.Idle = DefaultIdle
+	}
+	c := &Client{
+		cfg: cfg, core: newCore(cfg.Table, cfg.Limits, 65535, cfg.Log),
+		conns: make(map[string]*clientConn), old: make(map[*Peer]struct{}),
+	}
+	c.core.codec = cfg.Codec
+	c.ctx, c.end = context.WithCancel(context.Background())
+	return c
+}
 
-// Invoke sends cmd, whose Opaque and Flag it chooses, to addr ("host:port") and waits for the answer until ctx ends.
-// Errors: *ConnectError, *SendError, *TimeoutError, ErrBusy, ErrClosed after Close.
+// Invoke sends cmd to addr ("host:port") and waits for the answer until ctx ends. Opaque, Flag, Language, Version
+// and Codec are chosen for it; cmd.Body must not change any more. An answer with GO_AWAY is not returned: the
+// request is sent once more, on a new connection (spec/remoting.md §6.6). After a timeout the connection is closed,
+// unless KeepOnTimeout is set or the wait was short (§6.4).
+//
+// Errors: *ConnectError, *SendError, *TimeoutError, all with addr.
 func (c *Client) Invoke(ctx context.Context, addr string, cmd *protocol.Command) (*protocol.Command, error) {
-	return nil, nil
+	p, err := c.peer(ctx, addr, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.invoke(ctx, p, addr, cmd)
+	if err != nil || protocol.ResponseCode(resp.Code) != protocol.RespGoAway {
+		return resp, err
+	}
+	if c.cfg.NoGoAwayRetry {
+		return nil, &SendError{addr, errGoAway}
+	}
+	if p, err = c.peer(ctx, addr, p); err != nil {
+		return nil, err
+	}
+	resp, err = c.invoke(ctx, p, addr, cmd)
+	if err == nil && protocol.ResponseCode(resp.Code) == protocol.RespGoAway {
+		return nil, &SendError{addr, errGoAway}
+	}
+	return resp, err
+}
+
+var errGoAway = errors.New("the server is going away")
+
+// shortWait is up to which wait a timeout does not speak against the connection.
+const shortWait = 100 * time.Millisecond
+
+// invoke calls p and names addr in its errors.
+func (c *Client) invoke(ctx context.Context, p *Peer, addr string, cmd *protocol.Command) (*protocol.Command, error) {
+	began := time.Now()
+	resp, err := p.Invoke(ctx, cmd)
+	switch {
+	case err == nil:
+		return resp, nil
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		waited := time.Since(began)
+		if err == context.DeadlineExceeded && waited > shortWait && !c.cfg.KeepOnTimeout {
+			p.Close()
+		}
+		return nil, &TimeoutError{addr, waited, err}
+	}
+	return nil, &SendError{addr, err}
 }
 
 // InvokeAsync is Invoke that returns at once and gives the outcome to done, on a goroutine of the client.
+// After Close it calls done itself, with ErrClosed.
 func (c *Client) InvokeAsync(ctx context.Context, addr string, cmd *protocol.Command, done func(*protocol.Command, error)) {
+	c.mu.Lock()
+	closed := c.closed
+	if !closed {
+		c.running.Go(func() { done(c.Invoke(ctx, addr, cmd)) })
+	}
+	c.mu.Unlock()
+	if closed {
+		done(nil, &SendError{addr, ErrClosed})
+	}
 }
 
-// Oneway sends cmd without waiting for an answer. It returns once cmd is in the connection's output buffer.
+// Oneway sends cmd without waiting for an answer. It connects if need be and returns once cmd is in the
+// connection's output buffer.
+//
 // Errors: as Invoke.
-func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command) error { return nil }
+func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command) error {
+	p, err := c.peer(ctx, addr, nil)
+	if err != nil {
+		return err
+	}
+	if err := p.Oneway(ctx, cmd); err != nil {
+		return &SendError{addr, err}
+	}
+	return nil
+}
 
-// Close closes all connections, fails what waits on them, and returns once all that the client started has ended.
-func (c *Client) Close() {}
+// peer returns the connection to addr. All who ask at a time share the making of one. If the present one is
+// goingAway, a new one takes its place, and it is left to those who still wait for its answers.
+func (c *Client) peer(ctx context.Context, addr string, goingAway *Peer) (*Peer, error) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, &SendError{addr, ErrClosed}
+	}
+	conn := c.conns[addr]
+	if conn == nil || conn.peer != nil && (conn.peer == goingAway || conn.peer.ctx.Err() != nil) {
+		if conn != nil {
+			c.old[conn.peer] = struct{}{}
+		}
+		conn = &clientConn{made: make(chan struct{})}
+		c.conns[addr] = conn
+		c.running.Go(func() { c.connect(addr, conn) })
+		if !c.sweeping {
+			c.sweeping = true
+			c.running.Go(func() { c.core.sweep(c.ctx, func() time.Duration { return max(0, c.cfg.Idle) }, c.snapshot) })
+		}
+	}
+	c.mu.Unlock()
+	select {
+	case <-conn.made:
+	case <-ctx.Done():
+		return nil, &ConnectError{addr, ctx.Err()}
+	}
+	if conn.err != nil {
+		return nil, &ConnectError{addr, conn.err}
+	}
+	return conn.peer, nil
+}
+
+// connect makes the connection to addr and serves it until it ends.
+func (c *Client) connect(addr string, conn *clientConn) {
+	p, err := c.dial(addr)
+	c.mu.Lock()
+	if err == nil && c.closed {
+		p.close(CloseShutdown, nil)
+	}
+	conn.peer, conn.err = p, err
+	c.mu.Unlock()
+	close(conn.made)
+	if err == nil {
+		c.core.run(p, clientListener{c, addr, conn})
+	} else {
+		c.forget(addr, conn)
+	}
+}
+
+// clientListener makes room for a new connection once the old one is closed.
+type clientListener struct {
+	client *Client
+	addr   string
+	conn   *clientConn
+}
+
+func (l clientListener) Connected(*Peer)           {}
+func (l clientListener) Closed(*Peer, CloseReason) { l.client.forget(l.addr, l.conn) }
+
+// forget removes a connection that has ended or was never made.
+func (c *Client) forget(addr string, conn *clientConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conns[addr] == conn {
+		delete(c.conns, addr)
+	}
+	delete(c.old, conn.peer)
+}
+
+// dial connects to addr, whose host is resolved anew each time.
+func (c *Client) dial(addr string) (*Peer, error) {
+	hostport, err := splitAddr(addr)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.ConnectTimeout)
+	defer cancel()
+	sock, err := (&net.Dialer{KeepAlive: -1}).DialContext(ctx, "tcp", hostport)
+	if err != nil {
+		return nil, err
+	}
+	setSocketOptions(sock, c.cfg.SendBuffer, c.cfg.ReceiveBuffer)
+	conn := sock
+	if c.cfg.TLS != nil {
+		secured := tls.Client(sock, c.cfg.TLS)
+		if err := secured.HandshakeContext(ctx); err != nil {
+			_ = sock.Close()
+			return nil, err
+		}
+		conn = secured
+	}
+	p := c.core.newPeer(c.ctx, sock)
+	p.use(conn, nil)
+	return p, nil
+}
+
+// splitAddr returns addr in the form that package net takes. The port follows the last colon; the brackets of an
+// IPv6 host may be left out (spec/remoting.md §6.5).
+func splitAddr(addr string) (string, error) {
+	i := strings.LastIndexByte(addr, ':')
+	if i < 0 {
+		return "", fmt.Errorf("address %q has no port", addr)
+	}
+	host := addr[:i]
+	if len(host) >= 2 && host[0] == '[' && host[len(host)-1] == ']' {
+		host = host[1 : len(host)-1]
+	}
+	return net.JoinHostPort(host, addr[i+1:]), nil
+}
+
+// snapshot returns the open connections.
+func (c *Client) snapshot() []*Peer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	peers := make([]*Peer, 0, len(c.conns)+len(c.old))
+	for _, conn := range c.conns {
+		if conn.peer != nil {
+			peers = append(peers, conn.peer)
+		}
+	}
+	for p := range c.old {
+		peers = append(peers, p)
+	}
+	return peers
+}
+
+// Close closes all connections, fails what waits on them, and returns once all that the client started has ended,
+// callbacks included. It may be called more than once, but not from a callback.
+func (c *Client) Close() {
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		close(c.core.stopping)
+	}
+	c.mu.Unlock()
+	c.end()
+	for _, p := range c.snapshot() {
+		p.close(CloseShutdown, nil)
+	}
+	c.running.Wait()
+	c.core.waitExecutors()
+}

@@ -11,37 +11,116 @@ import (
 var (
 	// ErrClosed: the connection, or the client, is closed. The request may or may not have been handled.
 	ErrClosed = errors.New("connection closed")
-	// ErrBusy: as many calls or bytes as Limits allow wait already.
+	// ErrBusy: as many calls or bytes as Limits allow wait already. The request was not sent.
 	ErrBusy = errors.New("too many requests in flight")
 )
 
-// Peer is one connection as handlers and listeners see it, from its first to its last byte. Peers are compared by
-// pointer and safe for concurrent use.
-type Peer struct{}
-
 // ID is unique among the connections of one server or client.
-func (p *Peer) ID() uint64 { return 0 }
+func (p *Peer) ID() uint64 { return p.id }
 
 // RemoteAddr is the peer's "host:port": the source a PROXY protocol header named, else the socket's.
-func (p *Peer) RemoteAddr() string { return "" }
+func (p *Peer) RemoteAddr() string { return p.remote }
 
 // Attr returns an attribute of the connection, such as proxy_protocol_addr (spec/remoting.md §7.5).
-func (p *Peer) Attr(key string) (value string, ok bool) { return "", false }
-
-// Context ends when the connection closes.
-func (p *Peer) Context() context.Context { return nil }
-
-// Close closes the connection, with reason CloseLocal. Calls after the first do nothing.
-func (p *Peer) Close() {}
-
-// Oneway sends cmd, whose Opaque and Flag it chooses, as a oneway request. It returns once cmd is in the output
-// buffer. Errors: ErrClosed, ErrBusy.
-func (p *Peer) Oneway(ctx context.Context, cmd *protocol.Command) error { return nil }
-
-// Invoke sends cmd, whose Opaque and Flag it chooses, and waits for the answer. Errors: ErrClosed, ErrBusy, ctx's.
-func (p *Peer) Invoke(ctx context.Context, cmd *protocol.Command) (*protocol.Command, error) {
-	return nil, nil
+func (p *Peer) Attr(key string) (value string, ok bool) {
+	value, ok = p.attrs[key]
+	return value, ok
 }
 
-// Respond answers a held request, one whose handler returned nil, nil, by its opaque. Errors: ErrClosed.
-func (p *Peer) Respond(opaque int32, resp *Response) error { return nil }
+// Context ends when the connection closes.
+func (p *Peer) Context() context.Context { return p.ctx }
+
+// Close closes the connection, with reason CloseLocal. Calls after the first do nothing.
+func (p *Peer) Close() { p.close(CloseLocal, nil) }
+
+// Oneway sends cmd as a oneway request; Opaque, Flag, Language, Version and Codec are chosen for it. It returns
+// once cmd is in the output buffer and never waits for the peer. cmd.Body must not change any more.
+//
+// Errors: ErrClosed, ErrBusy, protocol.ErrFrameTooLarge.
+func (p *Peer) Oneway(_ context.Context, cmd *protocol.Command) error {
+	return p.request(cmd, p.core.opaque.Add(1), protocol.FlagOneway, nil)
+}
+
+// Invoke sends cmd as Oneway does and waits for the answer until ctx ends. ErrBusy also means that ctx ended
+// while as many calls as Limits.Invokes allows waited already.
+//
+// Errors: as Oneway, and ctx's.
+func (p *Peer) Invoke(ctx context.Context, cmd *protocol.Command) (*protocol.Command, error) {
+	if err := p.core.invokes.Acquire(ctx, 1); err != nil {
+		return nil, ErrBusy
+	}
+	defer p.core.invokes.Release(1)
+	opaque := p.core.opaque.Add(1)
+	answer := make(chan *protocol.Command, 1) // its one value is sent by whoever removes it from calls
+	if err := p.request(cmd, opaque, 0, answer); err != nil {
+		return nil, err
+	}
+	select {
+	case resp, ok := <-answer:
+		if !ok {
+			return nil, ErrClosed
+		}
+		return resp, nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	delete(p.calls, opaque)
+	p.mu.Unlock()
+	select {
+	case resp, ok := <-answer: // it came at the same moment
+		if ok {
+			return resp, nil
+		}
+	default:
+	}
+	return nil, ctx.Err()
+}
+
+// request sends a request. answer, if not nil, gets the response, or is closed with the connection.
+func (p *Peer) request(cmd *protocol.Command, opaque, flag int32, answer chan *protocol.Command) error {
+	sent := *cmd
+	sent.Opaque, sent.Flag = opaque, flag
+	sent.Language, sent.Version, sent.Codec = protocol.LanguageGo, protocol.CurrentVersion, p.core.codec
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out.size > 0 && p.out.size+len(cmd.Body) > p.core.limits.Output {
+		return ErrBusy
+	}
+	if err := p.send(&sent, sent.Body, 0, 0); err != nil {
+		return err
+	}
+	if answer != nil {
+		if p.calls == nil {
+			p.calls = make(map[int32]chan *protocol.Command)
+		}
+		p.calls[opaque] = answer
+	}
+	p.flushSoon()
+	return nil
+}
+
+// deliver gives a response to the call that waits for it.
+func (p *Peer) deliver(resp *protocol.Command) {
+	p.mu.Lock()
+	answer, ok := p.calls[resp.Opaque]
+	delete(p.calls, resp.Opaque)
+	p.mu.Unlock()
+	if !ok {
+		p.core.log.Debug().Str("remoteAddr", p.remote).Int32("opaque", resp.Opaque).Msg("response without a request")
+		return
+	}
+	answer <- resp
+}
+
+// Respond answers a held request, one whose handler returned nil, nil, by its opaque. It never waits for the peer.
+//
+// Errors: ErrClosed.
+func (p *Peer) Respond(opaque int32, resp *Response) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.sendResponse(opaque, resp, 0, 0); err != nil {
+		return err
+	}
+	p.flushSoon()
+	return nil
+}

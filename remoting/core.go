@@ -1,0 +1,393 @@
+package remoting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/mq-server/mq/protocol"
+)
+
+// core is what all connections of a server or client share. Apart from the atomic fields it does not change.
+type core struct {
+	table    Table
+	fallback *Entry
+	errors   []ErrorCode
+	hooks    []Hook
+	log      zerolog.Logger
+	codec    protocol.Codec
+	limits   Limits
+
+	start    time.Time // origin of now
+	peerID   atomic.Uint64
+	opaque   atomic.Int32 // last one given to a call, whatever the connection
+	draining atomic.Bool
+	stopping chan struct{} // closed when connections are told to end
+	large    *largeFrames
+	invokes  *semaphore.Weighted
+	warnings logLimit
+}
+
+func newCore(table Table, limits Limits, invokes int, log zerolog.Logger) *core {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&limits.Frame, protocol.MaxFrame)
+	limits.Frame = min(limits.Frame, protocol.MaxFrame)
+	def(&limits.InFlight, 32)
+	def(&limits.InFlightBytes, 1<<20)
+	def(&limits.Output, 256<<10)
+	def(&limits.LargeFrames, 32<<20)
+	limits.LargeFrames = max(limits.LargeFrames, limits.Frame)
+	def(&limits.Invokes, invokes)
+	if limits.LargeFrameTime <= 0 {
+		limits.LargeFrameTime = 10 * time.Second
+	}
+	return &core{
+		table: maps.Clone(table), log: log, limits: limits,
+		start: time.Now(), stopping: make(chan struct{}),
+		large:   newLargeFrames(limits.LargeFrames, limits.LargeFrameTime),
+		invokes: semaphore.NewWeighted(int64(limits.Invokes)),
+	}
+}
+
+// now is the time in ns by the monotonic clock, never 0.
+func (c *core) now() int64 { return int64(time.Since(c.start)) + 1 }
+
+// isStopping tells whether connections have been told to end.
+func (c *core) isStopping() bool {
+	select {
+	case <-c.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// waitExecutors waits until the table's executors have nothing to do.
+func (c *core) waitExecutors() {
+	for _, entry := range c.table {
+		if entry.Executor != nil {
+			entry.Executor.Wait()
+		}
+	}
+	if c.fallback != nil && c.fallback.Executor != nil {
+		c.fallback.Executor.Wait()
+	}
+}
+
+// handleFrame handles one frame, whose buffer is large if it has its own. An error ends the connection.
+func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
+	var own protocol.Command // a large frame's: the input buffer is in the pool then
+	cmd := &own
+	if p.in.buf != nil {
+		cmd = &p.in.buf.cmd
+	}
+	if err := cmd.Decode(frame); err != nil {
+		large.release()
+		return err
+	}
+	if cmd.IsResponse() {
+		p.deliver(detach(cmd, false))
+		large.release()
+		return nil
+	}
+	entry, refusal := p.core.route(cmd)
+	if refusal != nil {
+		large.release()
+		if !cmd.IsOneway() {
+			p.answer(cmd.Opaque, refusal, 0, 0)
+		}
+		return nil
+	}
+	if entry.Executor == nil {
+		p.serveRequest(entry, cmd, 0, 0)
+		large.release()
+		return nil
+	}
+	return p.submit(entry, detach(cmd, large != nil), len(frame), large)
+}
+
+// route finds the entry for a request, or the answer to one that reaches no handler (spec/remoting.md §5.2).
+func (c *core) route(cmd *protocol.Command) (*Entry, *Response) {
+	entry, ok := c.table[protocol.RequestCode(cmd.Code)]
+	e := &entry
+	if !ok {
+		if e = c.fallback; e == nil {
+			return nil, refuse(protocol.RespRequestCodeNotSupported, remarkNotSupported(cmd.Code))
+		}
+	}
+	if cmd.Version > protocol.Version5_3_1 && c.draining.Load() {
+		return nil, refuse(protocol.RespGoAway, remarkGoAway)
+	}
+	return e, nil
+}
+
+// refuse returns an answer that consists of code and remark.
+func refuse(code protocol.ResponseCode, remark string) *Response {
+	return &Response{Code: code, Remark: remark, HasRemark: true}
+}
+
+// detach returns a command that outlives the input buffer. own tells that Body may be kept as it is.
+func detach(cmd *protocol.Command, own bool) *protocol.Command {
+	kept := *cmd
+	*cmd = protocol.Command{} // its Ext went with the copy
+	if !own && kept.Body != nil {
+		kept.Body = append([]byte(nil), kept.Body...)
+	}
+	return &kept
+}
+
+// submit hands a request of size bytes to its executor, after waiting until the connection's limits allow it.
+func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *largeFrame) error {
+	if err := p.begin(size); err != nil {
+		large.release()
+		return err
+	}
+	p.tasks.Add(1)
+	ok := entry.Executor.Go(func() {
+		defer p.tasks.Done()
+		defer large.release()
+		p.serveRequest(entry, cmd, 1, size)
+	})
+	if !ok {
+		p.tasks.Done()
+		large.release()
+		if cmd.IsOneway() {
+			p.forget(1, size)
+			return nil
+		}
+		p.answer(cmd.Opaque, refuse(protocol.RespSystemBusy, remarkOverload), 1, size)
+	}
+	return nil
+}
+
+// forget ends requests that get no answer.
+func (p *Peer) forget(requests, bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done(requests, bytes)
+}
+
+// serveRequest runs a request's handler and sends its answer, if any. requests and bytes say what it counts for
+// in flight: 0 on the connection's goroutine, which then also flushes.
+func (p *Peer) serveRequest(entry *Entry, cmd *protocol.Command, requests, bytes int) {
+	resp := p.core.call(p, entry, cmd)
+	if resp == nil || cmd.IsOneway() {
+		if requests > 0 {
+			p.forget(requests, bytes)
+		}
+		return
+	}
+	p.answer(cmd.Opaque, resp, requests, bytes)
+}
+
+// answer sends resp, unless the connection has ended.
+func (p *Peer) answer(opaque int32, resp *Response, requests, bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.sendResponse(opaque, resp, requests, bytes)
+	if err != nil { // closed
+		p.done(requests, bytes)
+		return
+	}
+	if requests > 0 {
+		p.flushSoon()
+	}
+}
+
+// sendResponse adds resp to the output. Callers hold mu.
+func (p *Peer) sendResponse(opaque int32, resp *Response, requests, bytes int) error {
+	cmd := protocol.Command{
+		Code: int32(resp.Code), Language: protocol.LanguageGo, Version: protocol.CurrentVersion,
+		Opaque: opaque, Flag: protocol.FlagResponse,
+		Remark: resp.Remark, HasRemark: resp.HasRemark || resp.Remark != "",
+		Codec: p.core.codec,
+	}
+	if resp.Header != nil {
+		cmd.Ext = resp.Header.AppendExt(nil)
+	}
+	err := p.send(&cmd, resp.Body, requests, bytes)
+	if err == nil || err == ErrClosed {
+		return err
+	}
+	// The answer does not make a frame: it is too large, or a field is.
+	cmd.Code, cmd.Ext = int32(protocol.RespSystemError), nil
+	cmd.Remark, cmd.HasRemark = remarkOf(fmt.Errorf("the answer cannot be sent: %w", err)), true
+	return p.send(&cmd, nil, requests, bytes)
+}
+
+// call runs hooks and handler of a request and returns the answer, nil for none. It does not panic.
+func (c *core) call(p *Peer, entry *Entry, cmd *protocol.Command) *Response {
+	resp, err := c.handle(p, entry, cmd)
+	if err != nil {
+		resp = c.errorResponse(err)
+	}
+	if len(c.hooks) > 0 {
+		if err := c.after(p, cmd, resp); err != nil {
+			resp = c.errorResponse(err)
+		}
+	}
+	return resp
+}
+
+// handle runs the hooks' Before and the handler.
+func (c *core) handle(p *Peer, entry *Entry, cmd *protocol.Command) (resp *Response, err error) {
+	defer c.recover(p, cmd, &err)
+	for _, h := range c.hooks {
+		if err := h.Before(p.ctx, p, cmd); err != nil {
+			return nil, err
+		}
+	}
+	return entry.Handler(p.ctx, p, cmd)
+}
+
+// after runs the hooks' After.
+func (c *core) after(p *Peer, cmd *protocol.Command, resp *Response) (err error) {
+	defer c.recover(p, cmd, &err)
+	for _, h := range c.hooks {
+		h.After(p.ctx, p, cmd, resp)
+	}
+	return nil
+}
+
+// recover turns a panic of a handler or hook into an error and logs its stack. It is a fault of ours, whatever
+// the peer sent; the peer is told no more than what the panic says.
+func (c *core) recover(p *Peer, cmd *protocol.Command, err *error) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	*err = &Error{Code: protocol.RespSystemError, Remark: remarkOf(fmt.Errorf("internal error: %v", v))}
+	c.log.Error().Str("remoteAddr", p.remote).Int32("code", cmd.Code).Interface("panic", fmt.Sprint(v)).
+		Bytes("stack", debug.Stack()).Msg("handler panicked")
+}
+
+// errorResponse is the one place where errors become answers.
+func (c *core) errorResponse(err error) *Response {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return refuse(e.Code, e.Remark)
+	}
+	code := protocol.RespSystemError
+	if _, ok := errors.AsType[*protocol.FieldError](err); !ok {
+		for _, row := range c.errors {
+			if errors.Is(err, row.Err) {
+				code = row.Code
+				break
+			}
+		}
+	}
+	return refuse(code, remarkOf(err))
+}
+
+// remarkOf returns err's text as a remark.
+func remarkOf(err error) string {
+	s := strings.ToValidUTF8(err.Error(), "\uFFFD")
+	if len(s) > maxRemark {
+		s = strings.ToValidUTF8(s[:maxRemark], "")
+	}
+	return s
+}
+
+// logLimit lets a few log lines a second through, for events that any peer can cause at will.
+// Safe for concurrent use.
+type logLimit struct {
+	mu      sync.Mutex
+	second  int64 // guarded by mu
+	lines   int   // in that second; guarded by mu
+	dropped int   // since the last line; guarded by mu
+}
+
+const linesPerSecond = 20
+
+// allow reports whether a line may be written, and how many were not since the last one.
+func (l *logLimit) allow(now int64) (dropped int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := now / int64(time.Second); s != l.second {
+		l.second, l.lines = s, 0
+	}
+	if l.lines++; l.lines > linesPerSecond {
+		l.dropped++
+		return 0, false
+	}
+	dropped, l.dropped = l.dropped, 0
+	return dropped, true
+}
+
+// warn writes a line about something that peers can cause at will, or leaves it out if there are too many.
+func (c *core) warn(msg, remote string, err error) {
+	dropped, ok := c.warnings.allow(c.now())
+	if !ok {
+		return
+	}
+	e := c.log.Warn().Str("remoteAddr", remote).AnErr("reason", err)
+	if dropped > 0 {
+		e = e.Int("leftOut", dropped)
+	}
+	e.Msg(msg)
+}
+
+// run serves a connection past its handshake, tells l about it, and returns once it has ended.
+func (c *core) run(p *Peer, l Listener) {
+	if l != nil {
+		l.Connected(p)
+	}
+	p.serve()
+	reason, err := p.closed()
+	switch reason {
+	case CloseProtocol:
+		c.warn("connection closed: bad frame", p.remote, err)
+	case CloseStalled:
+		c.warn("connection closed: peer stalled", p.remote, err)
+	default:
+		c.log.Debug().Str("remoteAddr", p.remote).Stringer("reason", reason).AnErr("error", err).Msg("connection closed")
+	}
+	if l != nil {
+		l.Closed(p, reason)
+	}
+}
+
+// sweepEvery returns how often to look for idle connections.
+func sweepEvery(idle time.Duration) time.Duration {
+	if idle <= 0 {
+		return time.Second
+	}
+	return min(max(idle/8, 10*time.Millisecond), time.Second)
+}
+
+// sweep looks for idle and stalled connections now and then until ctx ends.
+func (c *core) sweep(ctx context.Context, idle func() time.Duration, peers func() []*Peer) {
+	timer := time.NewTimer(sweepEvery(idle()))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		d := idle()
+		if d > 0 {
+			for _, p := range peers() {
+				p.sweep(d)
+			}
+		}
+		for _, p := range c.large.sweep(time.Now()) {
+			p.close(CloseStalled, errLargeStalled)
+		}
+		timer.Reset(sweepEvery(d))
+	}
+}
+
+var errLargeStalled = errors.New("large frame not completed in time while others waited")

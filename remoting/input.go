@@ -1,0 +1,184 @@
+package remoting
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"github.com/mq-server/mq/protocol"
+)
+
+const (
+	// readBufferSize is how much is read at once, in bytes: some eighty route requests.
+	readBufferSize = 16 << 10
+	// smallFrame is up to where a frame may grow without asking largeFrames, in bytes with its length prefix.
+	smallFrame = 64 << 10
+	// growFactor is how much larger, at most, the buffer of a frame gets than the bytes of it that have arrived.
+	growFactor = 4
+)
+
+// readBuffer is what a connection reads into while there is something to read. cmd is here and not in Peer
+// because an idle connection has no use for it either.
+type readBuffer struct {
+	cmd  protocol.Command // decoded from data; its Ext keeps its capacity
+	data [readBufferSize]byte
+}
+
+var readBuffers = sync.Pool{New: func() any { return new(readBuffer) }}
+
+// input is the reading side of a connection; all of it is owned by the connection's goroutine.
+//
+// The bytes read but not consumed are buf.data[r:w]. While the connection waits for more, buf goes back to the
+// pool and what is left of them is in held: a connection holds what its peer has sent, not what it might send.
+// A frame that does not fit readBuffer is gathered in large.
+type input struct {
+	buf   *readBuffer
+	r, w  int
+	held  []byte
+	large *largeFrame
+	err   error // of the last read; set where no error can be returned
+}
+
+// resume makes the unconsumed bytes available in buf.
+func (in *input) resume() {
+	if in.buf != nil {
+		return
+	}
+	in.buf = readBuffers.Get().(*readBuffer)
+	in.r, in.w = 0, copy(in.buf.data[:], in.held)
+	in.held = nil
+}
+
+// rest gives buf back while there is nothing to read.
+func (in *input) rest() {
+	if in.buf == nil {
+		return
+	}
+	if in.r < in.w {
+		in.held = append(in.held, in.buf.data[in.r:in.w]...)
+	}
+	readBuffers.Put(in.buf)
+	in.buf = nil
+}
+
+// space returns where to read to; it is never empty.
+func (in *input) space() []byte {
+	if l := in.large; l != nil {
+		return l.space()
+	}
+	in.resume()
+	if in.r == in.w {
+		in.r, in.w = 0, 0
+	}
+	return in.buf.data[in.w:]
+}
+
+// took notes that n bytes were read into space.
+func (in *input) took(n int) {
+	if in.large != nil {
+		in.large.buf = in.large.buf[:len(in.large.buf)+n]
+		return
+	}
+	in.w += n
+}
+
+// fill waits for bytes and reads them. A peer that closed is io.EOF.
+func (p *Peer) fill() error {
+	if p.raw == nil { // TLS: what is ready cannot be told from outside, so the buffer is held while waiting
+		n, err := p.conn.Read(p.in.space())
+		p.in.took(n)
+		if n > 0 {
+			return nil
+		}
+		return err
+	}
+	if err := p.raw.Read(p.readable); err != nil {
+		return err
+	}
+	return p.in.err
+}
+
+// tryRead is called by the poller when the socket may be readable, and reports false to wait until it is.
+func (p *Peer) tryRead(fd uintptr) bool {
+	n, wait, err := readNow(fd, p.in.space())
+	if wait {
+		p.in.rest()
+		return false
+	}
+	switch {
+	case err != nil:
+		p.in.err = os.NewSyscallError("read", err)
+	case n == 0:
+		p.in.err = io.EOF
+	default:
+		p.in.err = nil
+		p.in.took(n)
+	}
+	return true
+}
+
+// next returns the next complete frame without its length prefix, or nil if more bytes are needed. The frame
+// aliases the input buffer and is valid until the next fill; large is its buffer if it has one of its own, which
+// the caller then must release.
+//
+// Errors: those of protocol.FrameLength, and ErrClosed if the connection ended while a large frame waited for room.
+func (p *Peer) next() (frame []byte, large *largeFrame, err error) {
+	in := &p.in
+	if l := in.large; l != nil {
+		if !l.complete() {
+			return nil, nil, nil
+		}
+		in.large = nil
+		l.arrived()
+		return l.buf[4:], l, nil
+	}
+	have := in.w - in.r
+	if have < 4 {
+		p.in.makeRoom(4)
+		return nil, nil, nil
+	}
+	n, err := protocol.FrameLength(in.buf.data[in.r:in.w], p.core.limits.Frame)
+	if err != nil {
+		return nil, nil, err
+	}
+	total := 4 + n
+	switch {
+	case have >= total:
+		frame = in.buf.data[in.r+4 : in.r+total]
+		in.r += total
+		return frame, nil, nil
+	case total <= readBufferSize:
+		in.makeRoom(total)
+		return nil, nil, nil
+	}
+	return nil, nil, p.beginLarge(total)
+}
+
+// makeRoom makes the unconsumed bytes the beginning of a stretch of n bytes.
+func (in *input) makeRoom(n int) {
+	if in.buf != nil && in.r > 0 && readBufferSize-in.r < n {
+		in.w = copy(in.buf.data[:], in.buf.data[in.r:in.w])
+		in.r = 0
+	}
+}
+
+// beginLarge makes the frame of total bytes that the input begins with a large one, after waiting for room.
+func (p *Peer) beginLarge(total int) error {
+	in := &p.in
+	if total > smallFrame {
+		if err := p.flush(); err != nil { // the wait may be long
+			return err
+		}
+		in.rest()
+		if err := p.core.large.acquire(p, total); err != nil {
+			return err
+		}
+		in.resume()
+	}
+	l := p.core.large.frame(p, total)
+	l.buf = append(l.buf, in.buf.data[in.r:in.w]...)
+	in.r, in.w = 0, 0
+	in.rest()
+	in.large = l
+	return nil
+}

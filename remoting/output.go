@@ -1,0 +1,233 @@
+package remoting
+
+import (
+	"net"
+	"sync"
+
+	"github.com/mq-server/mq/protocol"
+)
+
+const (
+	// flushAt is how much output gathers, in bytes copied, before the connection's goroutine writes it although
+	// more requests are at hand.
+	flushAt = 64 << 10
+	// sharedBody is from where, in bytes, a body is written from where it is instead of being copied.
+	sharedBody = 16 << 10
+	// writeStep bounds what is written at once, in bytes, so that a slow peer's progress shows.
+	writeStep = 256 << 10
+	// maxPooledOutput is the largest buffer, in bytes, that goes back to the pool.
+	maxPooledOutput = 128 << 10
+)
+
+var outputBuffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, 2<<10)
+	return &b
+}}
+
+// output is what waits to be written to one connection; all of it is guarded by Peer.mu.
+type output struct {
+	batch
+	flushing bool // somebody writes an earlier batch
+	flusher  bool // a goroutine for flushing has been started and has not begun
+}
+
+// batch is a sequence of frames.
+type batch struct {
+	buf    *[]byte      // pooled; the frames without the bodies in shared; nil if there are none
+	shared []sharedPart // in the order of their places
+	size   int          // bytes in all
+	// requests and requestBytes count the executor requests that are answered in here and stop being in flight
+	// once it is written.
+	requests, requestBytes int
+}
+
+// sharedPart is a body that belongs into batch.buf at place at.
+type sharedPart struct {
+	at   int
+	body []byte
+}
+
+// append adds one frame of header and body. On error nothing is added.
+func (b *batch) append(cmd *protocol.Command, body []byte) error {
+	if b.buf == nil {
+		b.buf = outputBuffers.Get().(*[]byte)
+	}
+	before := len(*b.buf)
+	buf, err := protocol.AppendFrameHeader(*b.buf, cmd, len(body))
+	if err != nil {
+		return err
+	}
+	b.size += len(buf) - before + len(body)
+	if len(body) < sharedBody {
+		*b.buf = append(buf, body...)
+		return nil
+	}
+	*b.buf = buf
+	b.shared = append(b.shared, sharedPart{len(buf), body})
+	return nil
+}
+
+// writeTo writes the batch to conn and calls step after each part of at most writeStep bytes.
+func (b *batch) writeTo(conn net.Conn, step func()) error {
+	buf := *b.buf
+	if len(b.shared) == 0 && len(buf) <= writeStep {
+		_, err := conn.Write(buf)
+		step()
+		return err
+	}
+	var parts net.Buffers
+	size := 0
+	flush := func() error {
+		_, err := parts.WriteTo(conn)
+		parts, size = parts[:0], 0
+		step()
+		return err
+	}
+	add := func(p []byte) error {
+		for len(p) > 0 {
+			n := min(len(p), writeStep-size)
+			parts = append(parts, p[:n])
+			p = p[n:]
+			if size += n; size == writeStep {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	from := 0
+	for _, s := range b.shared {
+		if err := add(buf[from:s.at]); err != nil {
+			return err
+		}
+		if err := add(s.body); err != nil {
+			return err
+		}
+		from = s.at
+	}
+	if err := add(buf[from:]); err != nil || size == 0 {
+		return err
+	}
+	return flush()
+}
+
+// release gives the buffer back.
+func (b *batch) release() {
+	if b.buf != nil && cap(*b.buf) <= maxPooledOutput {
+		*b.buf = (*b.buf)[:0]
+		outputBuffers.Put(b.buf)
+	}
+	*b = batch{}
+}
+
+// send adds a frame to the output. requests and requestBytes are what it ends. Callers hold mu and see to it that
+// somebody flushes.
+func (p *Peer) send(cmd *protocol.Command, body []byte, requests, requestBytes int) error {
+	if p.reason != 0 {
+		return ErrClosed
+	}
+	if err := p.out.append(cmd, body); err != nil {
+		return err
+	}
+	p.out.requests += requests
+	p.out.requestBytes += requestBytes
+	return nil
+}
+
+// flush writes what waits, unless somebody else is writing and little waits: then it is left to them.
+func (p *Peer) flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.out.size > 0 && p.reason == 0 {
+		if !p.out.flushing {
+			p.writeBatch()
+		} else if p.out.size < p.core.limits.Output {
+			return nil
+		} else {
+			p.room.Wait()
+		}
+	}
+	if p.reason != 0 {
+		return ErrClosed
+	}
+	return nil
+}
+
+// flushSoon has the output flushed by somebody else than the caller. Callers hold mu.
+func (p *Peer) flushSoon() {
+	if p.out.flushing || p.out.flusher || p.reason != 0 || p.out.size == 0 {
+		return
+	}
+	p.out.flusher = true
+	p.tasks.Go(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.out.flusher = false
+		for p.out.size > 0 && !p.out.flushing && p.reason == 0 {
+			p.writeBatch()
+		}
+	})
+}
+
+// writeBatch writes what waits now. Callers hold mu, which is released while writing; nobody else is writing.
+// A failure closes the connection. Callers loop until the output is empty: those who add to it while somebody is
+// writing do not see to the flushing themselves.
+func (p *Peer) writeBatch() {
+	b := p.out.batch
+	p.out.batch = batch{}
+	p.out.flushing = true
+	p.mu.Unlock()
+	p.writing.Store(p.core.now())
+	err := b.writeTo(p.conn, p.wrote)
+	p.writing.Store(0)
+	requests, bytes := b.requests, b.requestBytes
+	b.release()
+	if err != nil {
+		p.close(CloseError, err)
+	}
+	p.mu.Lock()
+	p.out.flushing = false
+	p.done(requests, bytes)
+}
+
+// wrote notes progress in writing.
+func (p *Peer) wrote() {
+	now := p.core.now()
+	p.active.Store(now)
+	p.writing.Store(now)
+}
+
+// begin counts an executor request of n bytes as in flight, after waiting until the limits allow it.
+func (p *Peer) begin(n int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := &p.core.limits
+	for p.requests > 0 && (p.requests >= l.InFlight || p.requestBytes+n > l.InFlightBytes) && p.reason == 0 {
+		p.flushSoon()
+		p.room.Wait()
+	}
+	if p.reason != 0 {
+		return ErrClosed
+	}
+	p.requests++
+	p.requestBytes += n
+	return nil
+}
+
+// done counts requests as no longer in flight and wakes those who wait for room. Callers hold mu.
+func (p *Peer) done(requests, bytes int) {
+	p.requests -= requests
+	p.requestBytes -= bytes
+	p.room.Broadcast()
+}
+
+// settle waits until all requests have been answered and all answers written, or the connection ends.
+func (p *Peer) settle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.reason == 0 && (p.requests > 0 || p.out.size > 0 || p.out.flushing) {
+		p.flushSoon()
+		p.room.Wait()
+	}
+}
