@@ -1,5 +1,11 @@
 package protocol
 
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+)
+
 // TopicFilterType says how many tags a message may carry. It travels by name and nothing looks at it.
 type TopicFilterType uint8
 
@@ -68,4 +74,393 @@ type NamedQueueMapping struct {
 type TopicConfigSerializeWrapper struct {
 	TopicConfigTable []TopicConfig // in wire order, one per MapKey
 	DataVersion      *DataVersion  // nil: null
+}
+
+// GlobalScope is the scope of a static topic that says nothing else.
+const GlobalScope = "__global__"
+
+var (
+	topicWrapperNames = newJSONNames("dataVersion", "topicConfigTable")
+	topicConfigNames  = newJSONNames("attributes", "order", "perm", "readQueueNums", "topicFilterType", "topicName",
+		"topicSysFlag", "writeQueueNums")
+	dataVersionNames  = newJSONNames("counter", "stateVersion", "timestamp")
+	queueMappingNames = newJSONNames("bname", "currIdMap", "dirty", "epoch", "scope", "topic", "totalQueues")
+)
+
+// String returns the name on the wire.
+func (t TopicFilterType) String() string {
+	switch t {
+	case FilterSingleTag:
+		return "SINGLE_TAG"
+	case FilterMultiTag:
+		return "MULTI_TAG"
+	}
+	return "null"
+}
+
+// AppendJSON appends the config as an entry of topicConfigTable, without its MapKey.
+func (t *TopicConfig) AppendJSON(dst []byte, _ JSONForm) []byte {
+	dst = append(dst, `{"attributes":`...)
+	dst = appendJSONMap(dst, t.Attributes)
+	dst = append(dst, `,"order":`...)
+	dst = strconv.AppendBool(dst, t.Order)
+	dst = append(dst, `,"perm":`...)
+	dst = strconv.AppendInt(dst, int64(t.Perm), 10)
+	dst = append(dst, `,"readQueueNums":`...)
+	dst = strconv.AppendInt(dst, int64(t.ReadQueueNums), 10)
+	if t.TopicFilterType < FilterNone {
+		dst = append(dst, `,"topicFilterType":"`...)
+		dst = append(dst, t.TopicFilterType.String()...)
+		dst = append(dst, '"')
+	}
+	dst = append(dst, `,"topicName":`...)
+	dst = appendJSONString(dst, t.TopicName)
+	dst = append(dst, `,"topicSysFlag":`...)
+	dst = strconv.AppendInt(dst, int64(t.TopicSysFlag), 10)
+	dst = append(dst, `,"writeQueueNums":`...)
+	dst = strconv.AppendInt(dst, int64(t.WriteQueueNums), 10)
+	return append(dst, '}')
+}
+
+// appendTopicTable appends topics as topicConfigTable, in their order.
+func appendTopicTable(dst []byte, topics []TopicConfig, f JSONForm) []byte {
+	dst = append(dst, '{')
+	for i := range topics {
+		t := &topics[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		key := t.MapKey
+		if key == "" {
+			key = t.TopicName
+		}
+		dst = appendJSONString(dst, key)
+		dst = append(dst, ':')
+		dst = t.AppendJSON(dst, f)
+	}
+	return append(dst, '}')
+}
+
+// topicConfig reads the config of the topic that the map calls key.
+func (r *jsonReader) topicConfig(t *TopicConfig, key string, intern func([]byte) string) {
+	*t = TopicConfig{
+		MapKey:        key,
+		ReadQueueNums: defaultTopicQueueNums, WriteQueueNums: defaultTopicQueueNums, Perm: defaultTopicPerm,
+	}
+	var o jsonObject
+	start, named := r.pos, false
+	if !r.object(&o, topicConfigNames) {
+		r.fail("a topic is null")
+		return
+	}
+	for r.member(&o) {
+		switch o.name {
+		case "attributes":
+			t.Attributes = r.stringMap()
+		case "order":
+			r.bool(&t.Order)
+		case "perm":
+			r.int32(&t.Perm)
+		case "readQueueNums":
+			r.int32(&t.ReadQueueNums)
+		case "topicFilterType":
+			t.TopicFilterType = r.topicFilterType()
+		case "topicName":
+			var b []byte
+			b, named = r.text()
+			if string(b) == key {
+				t.TopicName = key
+			} else {
+				t.TopicName = intern(b)
+			}
+		case "topicSysFlag":
+			r.int32(&t.TopicSysFlag)
+		case "writeQueueNums":
+			r.int32(&t.WriteQueueNums)
+		}
+	}
+	if !named {
+		r.pos = start
+		r.fail("a topic has no topicName")
+	}
+	if key == "" {
+		t.MapKey = t.TopicName
+	}
+}
+
+// topicFilterType reads the type by its name in any case, or by its ordinal.
+func (r *jsonReader) topicFilterType() TopicFilterType {
+	r.skipBlanks()
+	start := r.pos
+	b, ok := r.text()
+	switch {
+	case !ok:
+		return FilterNone
+	case r.data[start] == '"' || r.data[start] == '\'':
+		switch {
+		case string(b) == "SINGLE_TAG", bytes.EqualFold(b, []byte("SINGLE_TAG")):
+			return FilterSingleTag
+		case bytes.EqualFold(b, []byte("MULTI_TAG")):
+			return FilterMultiTag
+		}
+		return FilterNone
+	}
+	n, ok := parseJSONInt(b)
+	if !ok || n < 0 || n > int64(FilterMultiTag) {
+		r.pos = start
+		r.fail("no topicFilterType")
+	}
+	return TopicFilterType(n)
+}
+
+// topicTable reads topicConfigTable. An entry replaces an earlier one with the same key.
+func (r *jsonReader) topicTable(intern func([]byte) string) []TopicConfig {
+	if intern == nil {
+		intern = func(b []byte) string { return string(b) }
+	}
+	var o jsonObject
+	start := r.pos
+	if !r.object(&o, nil) {
+		r.pos = start
+		r.fail("topicConfigTable is null")
+		return nil
+	}
+	var topics []TopicConfig
+	if !r.sized {
+		// A topic takes 160 bytes or more as brokers write it.
+		r.sized = true
+		topics = make([]TopicConfig, 0, (len(r.data)-r.pos)/160+1)
+	}
+	for {
+		b, ok := r.textKey(&o)
+		if !ok {
+			return lastOfKey(topics)
+		}
+		topics = append(topics, TopicConfig{})
+		r.topicConfig(&topics[len(topics)-1], intern(b), intern)
+	}
+}
+
+// lastOfKey removes, in place, all topics but the last of each MapKey. The order of the first occurrences stays.
+func lastOfKey(topics []TopicConfig) []TopicConfig {
+	if len(topics) < 2 {
+		return topics
+	}
+	index := make(map[string]int32, len(topics))
+	kept := topics[:0]
+	for _, t := range topics {
+		if i, ok := index[t.MapKey]; ok {
+			kept[i] = t
+			continue
+		}
+		index[t.MapKey] = int32(len(kept))
+		kept = append(kept, t)
+	}
+	clear(topics[len(kept):])
+	return kept
+}
+
+// AppendJSON appends the version, also in FormStrict where its numbers are in quotes beyond ±(2^53-1).
+func (v *DataVersion) AppendJSON(dst []byte, f JSONForm) []byte {
+	dst = append(dst, '{')
+	if !v.CounterNull {
+		dst = append(dst, `"counter":`...)
+		dst = appendJSONLong(dst, v.Counter, f)
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"stateVersion":`...)
+	dst = appendJSONLong(dst, v.StateVersion, f)
+	dst = append(dst, `,"timestamp":`...)
+	dst = appendJSONLong(dst, v.Timestamp, f)
+	return append(dst, '}')
+}
+
+// dataVersion reads a version; nil is null. The timestamp is now, in milliseconds since 1970, if it says none.
+func (r *jsonReader) dataVersion(now int64) *DataVersion {
+	var o jsonObject
+	if !r.object(&o, dataVersionNames) {
+		return nil
+	}
+	v := &DataVersion{Timestamp: now}
+	for r.member(&o) {
+		switch o.name {
+		case "counter":
+			if v.CounterNull = r.null(); v.CounterNull {
+				v.Counter = 0
+			} else {
+				r.int64(&v.Counter)
+			}
+		case "stateVersion":
+			r.int64(&v.StateVersion)
+		case "timestamp":
+			r.int64(&v.Timestamp)
+		}
+	}
+	return v
+}
+
+// DecodeDataVersion reads the body of QUERY_DATA_VERSION (322). now is the time in milliseconds since 1970, for a version
+// without timestamp. A body that holds nothing gives ErrNullBody.
+func DecodeDataVersion(data []byte, now int64) (DataVersion, error) {
+	var v DataVersion
+	err := decodeBody("DataVersion", data, func(r *jsonReader) {
+		if p := r.dataVersion(now); p != nil {
+			v = *p
+		}
+	})
+	return v, err
+}
+
+// AppendJSON appends the mapping as Java writes it.
+func (m *TopicQueueMappingInfo) AppendJSON(dst []byte, f JSONForm) []byte {
+	dst = append(dst, `{"bname":`...)
+	dst = appendJSONString(dst, m.Bname)
+	dst = append(dst, `,"currIdMap":{`...)
+	for i, id := range sortedBy(m.CurrIDMap, compareLogicID) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONIntKey(dst, int64(id.LogicID), f)
+		dst = strconv.AppendInt(dst, int64(id.PhysicalID), 10)
+	}
+	dst = append(dst, `},"dirty":`...)
+	dst = strconv.AppendBool(dst, m.Dirty)
+	dst = append(dst, `,"epoch":`...)
+	dst = appendJSONLong(dst, m.Epoch, f)
+	dst = append(dst, `,"scope":`...)
+	dst = appendJSONString(dst, m.Scope)
+	dst = append(dst, `,"topic":`...)
+	dst = appendJSONString(dst, m.Topic)
+	dst = append(dst, `,"totalQueues":`...)
+	dst = strconv.AppendInt(dst, int64(m.TotalQueues), 10)
+	return append(dst, '}')
+}
+
+func compareLogicID(a, b QueueIDMapping) int { return cmp.Compare(a.LogicID, b.LogicID) }
+
+// queueMapping reads a mapping, which must name its broker.
+func (r *jsonReader) queueMapping(m *TopicQueueMappingInfo) {
+	*m = TopicQueueMappingInfo{Scope: GlobalScope}
+	var o jsonObject
+	if !r.object(&o, queueMappingNames) {
+		r.fail("a queue mapping is null")
+		return
+	}
+	named := false
+	for r.member(&o) {
+		switch o.name {
+		case "bname":
+			if b, ok := r.text(); ok {
+				m.Bname, named = string(b), true
+			}
+		case "currIdMap":
+			m.CurrIDMap = r.queueIDMap()
+		case "dirty":
+			r.bool(&m.Dirty)
+		case "epoch":
+			r.int64(&m.Epoch)
+		case "scope":
+			r.string(&m.Scope)
+		case "topic":
+			r.string(&m.Topic)
+		case "totalQueues":
+			r.int32(&m.TotalQueues)
+		}
+	}
+	if !named {
+		r.fail("a queue mapping has no bname")
+	}
+}
+
+// queueIDMap reads a map from logical to physical queue, in ascending order.
+func (r *jsonReader) queueIDMap() []QueueIDMapping {
+	var ids []QueueIDMapping
+	var o jsonObject
+	for more := r.object(&o, nil); more; {
+		key, ok := r.intKey(&o)
+		if !ok {
+			break
+		}
+		if r.null() {
+			r.fail("a queue is null")
+		}
+		id := QueueIDMapping{LogicID: int32(key)}
+		if int64(id.LogicID) != key {
+			r.fail("a number out of range")
+		}
+		r.int32(&id.PhysicalID)
+		ids = append(ids, id)
+	}
+	return sortLast(ids, compareLogicID)
+}
+
+// appendMappings appends a map to queue mappings, in the order of the list.
+func appendMappings(dst []byte, list []NamedQueueMapping, f JSONForm) []byte {
+	dst = append(dst, '{')
+	for i := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONString(dst, list[i].Key)
+		dst = append(dst, ':')
+		dst = list[i].Info.AppendJSON(dst, f)
+	}
+	return append(dst, '}')
+}
+
+// mappings reads a map to queue mappings. It is nil for null only.
+func (r *jsonReader) mappings() []NamedQueueMapping {
+	var o jsonObject
+	if !r.object(&o, nil) {
+		return nil
+	}
+	list := []NamedQueueMapping{}
+	index := map[string]int{}
+	for {
+		b, ok := r.textKey(&o)
+		if !ok {
+			return list
+		}
+		i, ok := index[string(b)]
+		if !ok {
+			i = len(list)
+			list = append(list, NamedQueueMapping{Key: string(b)})
+			index[list[i].Key] = i
+		}
+		r.queueMapping(&list[i].Info)
+	}
+}
+
+// AppendJSON appends the table as a broker before 3.0.11 sends it.
+func (w *TopicConfigSerializeWrapper) AppendJSON(dst []byte, f JSONForm) []byte {
+	dst = append(dst, '{')
+	if w.DataVersion != nil {
+		dst = append(dst, `"dataVersion":`...)
+		dst = w.DataVersion.AppendJSON(dst, f)
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"topicConfigTable":`...)
+	dst = appendTopicTable(dst, w.TopicConfigTable, f)
+	return append(dst, '}')
+}
+
+// DecodeTopicConfigSerializeWrapper reads a topic table. now is the time in milliseconds since 1970, for a data version
+// that is absent or has no timestamp.
+func DecodeTopicConfigSerializeWrapper(data []byte, now int64) (TopicConfigSerializeWrapper, error) {
+	w := TopicConfigSerializeWrapper{DataVersion: &DataVersion{Timestamp: now}}
+	err := decodeBody("TopicConfigSerializeWrapper", data, func(r *jsonReader) {
+		var o jsonObject
+		for ok := r.object(&o, topicWrapperNames); ok && r.member(&o); {
+			switch o.name {
+			case "dataVersion":
+				w.DataVersion = r.dataVersion(now)
+			case "topicConfigTable":
+				w.TopicConfigTable = r.topicTable(nil)
+			}
+		}
+	})
+	if err != nil {
+		return TopicConfigSerializeWrapper{}, err
+	}
+	return w, nil
 }

@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -104,4 +106,83 @@ func appendJSONStrings(dst []byte, list []string) []byte {
 		dst = appendJSONString(dst, s)
 	}
 	return append(dst, ']')
+}
+
+// appendJSONMap appends a map of strings, ordered by key.
+func appendJSONMap(dst []byte, m map[string]string) []byte {
+	dst = append(dst, '{')
+	if len(m) == 1 { // the common case needs no list of keys
+		for k, v := range m {
+			dst = appendJSONString(dst, k)
+			dst = append(dst, ':')
+			dst = appendJSONString(dst, v)
+		}
+		return append(dst, '}')
+	}
+	for i, k := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONString(dst, k)
+		dst = append(dst, ':')
+		dst = appendJSONString(dst, m[k])
+	}
+	return append(dst, '}')
+}
+
+// sortedBy returns list in the order of cmp: itself if it has that order, else a copy.
+func sortedBy[T any](list []T, cmp func(a, b T) int) []T {
+	if slices.IsSortedFunc(list, cmp) {
+		return list
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, cmp)
+	return list
+}
+
+// AppendPretty appends body in the form that RocketMQ uses for files such as topics.json: FormDefault with a line for each
+// member and element, a TAB per level, no blank after the colon and no newline at the end
+// (spec/since-2025-09.md §1.3).
+func AppendPretty(dst []byte, body JSONBody) []byte {
+	compact := body.AppendJSON(nil, FormDefault)
+	level := 0
+	newline := func() {
+		dst = append(dst, '\n')
+		for range level {
+			dst = append(dst, '\t')
+		}
+	}
+	for i := 0; i < len(compact); i++ {
+		switch c := compact[i]; c {
+		case '"':
+			end := i + 1
+			for compact[end] != '"' {
+				if compact[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			dst = append(dst, compact[i:end+1]...)
+			i = end
+		case '{', '[':
+			dst = append(dst, c)
+			if next := compact[i+1]; next == '}' || next == ']' {
+				dst = append(dst, next)
+				i++
+				continue
+			}
+			level++
+			newline()
+		case '}', ']':
+			level--
+			newline()
+			dst = append(dst, c)
+		case ',':
+			dst = append(dst, c)
+			newline()
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
