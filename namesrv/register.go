@@ -70,9 +70,6 @@ func (e *sharedNameError) Error() string {
 // that is an update which overtook the full registration. Its text is the original's remark for code 1.
 var errFirstRegistrationIncomplete = errors.New("register broker failed")
 
-// errNoBrokerName refuses queue data that name no broker.
-var errNoBrokerName = errors.New("the field <brokerName> of queueDatas is required")
-
 // renew takes a registration that repeats, byte for byte, the last one taken of its broker. If it reports false
 // the registration's body is to be decoded and handed to register. Nothing is changed but the time the broker was last
 // seen and, if it has come on another connection, that.
@@ -422,25 +419,17 @@ func (e *topicEntry) findMapping(brokerName string) (at int, ok bool) {
 // nothing; of a topic that is there it takes the entries ahead of the first unknown broker. It reports whether it took
 // all. The original answers code 0 in any case, and brokers send their own name only.
 //
-// Errors: errNoBrokerName, with nothing changed.
-//
 // Source: spec/namesrv.md §4.3 (217).
-func (t *routeTable) registerTopic(topic string, queues []protocol.QueueData) (taken bool, err error) {
+func (t *routeTable) registerTopic(topic string, queues []protocol.QueueData) (taken bool) {
 	t.writer.Lock()
 	defer t.writer.Unlock()
-	known := len(queues)
-	for i := range queues {
-		if t.groups[queues[i].BrokerName] != nil {
-			continue
-		}
-		if queues[i].BrokerName == "" {
-			return false, errNoBrokerName
-		}
-		known = min(known, i)
+	known := slices.IndexFunc(queues, func(d protocol.QueueData) bool { return t.groups[d.BrokerName] == nil })
+	if known < 0 {
+		known = len(queues)
 	}
 	e, ok := t.topics.Load(topic)
 	if known == 0 || !ok && known < len(queues) {
-		return false, nil
+		return false
 	}
 
 	t.mu.Lock()
@@ -456,7 +445,7 @@ func (t *routeTable) registerTopic(topic string, queues []protocol.QueueData) (t
 		})
 		g.forgetPrints()
 	}
-	return known == len(queues), nil
+	return known == len(queues)
 }
 
 // stateVersion orders masters; a broker without a data version has the lowest.

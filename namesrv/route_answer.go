@@ -7,7 +7,6 @@ package namesrv
 //   - Zones: groups of other zones are left out (5.x), in the form of JSON that the client asked for (F20).
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -109,7 +108,6 @@ func (e *topicEntry) routeData(q routeQuery) (route protocol.TopicRouteData, kee
 		data := g.brokerData()
 		if standIns && g.actingMaster && qe.effectivePerm()&permWrite == 0 && g.member(masterID) == nil {
 			data.BrokerAddrs[0].ID = masterID
-			slices.SortFunc(data.BrokerAddrs, compareBrokerAddr) // a negative id may have become 0
 		}
 		if q.zone != "" {
 			keep = keep || g.zone.Value == q.zone
@@ -131,7 +129,6 @@ func (e *topicEntry) routeData(q routeQuery) (route protocol.TopicRouteData, kee
 			}
 		}
 	}
-	slices.SortFunc(route.FilterServerTable, func(a, b protocol.FilterServers) int { return strings.Compare(a.BrokerAddr, b.BrokerAddr) })
 	for i := range e.mappings {
 		m := &e.mappings[i]
 		route.TopicQueueMappingByBroker = append(route.TopicQueueMappingByBroker, protocol.NamedQueueMapping{Key: m.info.Bname, Info: m.info})
@@ -158,8 +155,6 @@ func (g *brokerGroup) brokerAddrs() protocol.BrokerAddrs {
 	}
 	return addrs
 }
-
-func compareBrokerAddr(a, b protocol.BrokerAddr) int { return cmp.Compare(a.ID, b.ID) }
 
 // answerCache bounds the memory of ready answers. Beyond the limit those go that nobody has asked for lately.
 type answerCache struct {
