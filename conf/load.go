@@ -1,0 +1,409 @@
+package conf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/v2"
+	"github.com/rs/zerolog"
+)
+
+// Sources are where the configuration comes from. Later ones win: defaults, ROCKETMQ_HOME, the file, the file
+// named by tls.config.file, MQ_… variables, Set.
+type Sources struct {
+	File    string   // the file of -c; "": updates of earlier runs are read from configStorePath if that exists
+	Set     []string // "key=value" from the command line
+	Environ []string // as os.Environ gives it
+	// NotKeys are MQ_… variables that mean something else than a configuration key.
+	NotKeys []string
+	Log     zerolog.Logger // what is odd but no mistake, and later updates
+}
+
+// ValueError says which value is not what its key asks for. The value of a secret is left out.
+type ValueError struct {
+	Origin string // such as "namesrv.properties:3"; "" for an update at run time
+	Key    string
+	Value  string
+	Want   string
+}
+
+func (e *ValueError) Error() string {
+	where := e.Origin
+	if where != "" {
+		where += ": "
+	}
+	return fmt.Sprintf("%s%s: %s is not %s", where, e.Key, e.Value, e.Want)
+}
+
+func newValueError(origin string, k *Key, value string) *ValueError {
+	const longest = 80 // bytes of a value in an error, more or less
+	switch {
+	case k.Secret:
+		value = "the value"
+	case len(value) > longest:
+		value = strconv.Quote(strings.ToValidUTF8(value[:longest], "") + "…")
+	default:
+		value = strconv.Quote(value)
+	}
+	return &ValueError{Origin: origin, Key: k.Name, Value: value, Want: k.want()}
+}
+
+// layer is one source: texts by key, and where each was found.
+type layer struct {
+	values map[string]string
+	origin func(key string) string
+}
+
+// check normalizes the values of the layer's known keys, in the order of the table.
+func (l layer) check() error {
+	for i := range keys {
+		k := &keys[i]
+		text, ok := l.values[k.Name]
+		if !ok || byName[k.Name] != k {
+			continue
+		}
+		value, ok := k.normalize(text)
+		if !ok {
+			return newValueError(l.origin(k.Name), k, text)
+		}
+		if k.Group == GroupNamesrv || k.Group == GroupServer {
+			l.values[k.Name] = value
+		}
+	}
+	return nil
+}
+
+// keyDelim separates nothing: keys are flat, and tls.* ones have dots.
+const keyDelim = "\x00"
+
+func newKoanf() *koanf.Koanf {
+	return koanf.NewWithConf(koanf.Conf{Delim: keyDelim, StrictMerge: true})
+}
+
+// add puts a layer on top of k.
+func (l layer) add(k *koanf.Koanf) error {
+	m := make(map[string]any, len(l.values))
+	for key, value := range l.values {
+		m[key] = value
+	}
+	return k.Load(confmap.Provider(m, ""), nil)
+}
+
+func texts(k *koanf.Koanf) map[string]string {
+	m := map[string]string{}
+	for key, value := range k.Raw() {
+		m[key], _ = value.(string)
+	}
+	return m
+}
+
+// loader gathers the layers.
+type loader struct {
+	src   Sources
+	base  *koanf.Koanf // what updates are kept together with: defaults, ROCKETMQ_HOME, the file
+	over  *koanf.Koanf // what wins over it, and is not kept: the tls.config.file, MQ_… variables, the command line
+	notes []note
+	// pinned says for keys in over from where they will be set again at the next start.
+	pinned map[string]string
+}
+
+// note is something odd about the configuration, to be logged once the server runs.
+type note struct {
+	level zerolog.Level
+	text  string
+	field string
+	value []string
+}
+
+func (l *loader) warn(text, field string, value ...string) {
+	l.notes = append(l.notes, note{zerolog.WarnLevel, text, field, value})
+}
+
+// Load reads and checks the configuration. An error is one line: it names the file or variable, the line, the
+// key, the value and what is allowed. What is odd but no mistake (unknown keys) is kept for LogNotes.
+func Load(src Sources) (*Store, error) {
+	l := &loader{src: src, base: newKoanf(), over: newKoanf(), pinned: map[string]string{}}
+	if err := l.defaults().add(l.base); err != nil {
+		return nil, err
+	}
+	if err := l.base.Load(env.Provider("", env.Opt{TransformFunc: rocketmqHome, EnvironFunc: l.environ}), nil); err != nil {
+		return nil, err
+	}
+	variables, err := l.variables()
+	if err != nil {
+		return nil, err
+	}
+	flags, err := l.flags()
+	if err != nil {
+		return nil, err
+	}
+	store := src.File
+	if store == "" {
+		store = last(texts(l.base)[keyConfigStorePath], variables.values[keyConfigStorePath], flags.values[keyConfigStorePath])
+	}
+	file, err := l.file(store, src.File == "")
+	if err != nil {
+		return nil, err
+	}
+	file.values[keyConfigStorePath] = store // whatever the file says
+	delete(variables.values, keyConfigStorePath)
+	delete(flags.values, keyConfigStorePath)
+	if err := file.add(l.base); err != nil {
+		return nil, err
+	}
+
+	tlsPath := last(file.values[keyTLSConfigFile], variables.values[keyTLSConfigFile], flags.values[keyTLSConfigFile])
+	tls, err := l.tlsFile(strings.TrimSpace(tlsPath))
+	if err != nil {
+		return nil, err
+	}
+	for _, layer := range []layer{tls, variables, flags} {
+		if err := layer.add(l.over); err != nil {
+			return nil, err
+		}
+	}
+	l.noteNoEffect()
+	return newStore(store, texts(l.base), texts(l.over), l), nil
+}
+
+// last returns the last value that is not empty.
+func last(values ...string) string {
+	for _, v := range slices.Backward(values) {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (l *loader) environ() []string { return l.src.Environ }
+
+// getenv returns the value of a variable, the last one if there are several.
+func (l *loader) getenv(name string) (value string) {
+	for _, v := range l.src.Environ {
+		if text, ok := strings.CutPrefix(v, name+"="); ok {
+			value = text
+		}
+	}
+	return value
+}
+
+func (l *loader) defaults() layer {
+	values := map[string]string{}
+	for i := range keys {
+		if k := &keys[i]; !k.Unset {
+			values[k.Name] = k.Default
+		}
+	}
+	home := l.getenv("HOME")
+	if home == "" {
+		home, _ = os.UserHomeDir() // without one the files are in the working directory
+	}
+	values[keyKVConfigPath] = filepath.Join(home, "namesrv", "kvConfig.json")
+	values[keyConfigStorePath] = filepath.Join(home, "namesrv", "namesrv.properties")
+	// What belongs to the client and to TLS is shown and kept only if the file has it.
+	for key := range values {
+		if g := byName[key].Group; g == GroupClient || g == GroupTLS {
+			delete(values, key)
+		}
+	}
+	return layer{values: values}
+}
+
+// rocketmqHome takes ROCKETMQ_HOME out of the environment. An empty one counts as set.
+func rocketmqHome(name, value string) (string, any) {
+	if name == "ROCKETMQ_HOME" {
+		return keyRocketmqHome, value
+	}
+	return "", nil
+}
+
+const envPrefix = "MQ_"
+
+// envName brings keys and variables to a form in which they are compared: MQ_LISTEN_PORT, MQ_LISTENPORT and
+// listenPort are the same, and so are MQ_TLS_SERVER_KEY_PATH and tls.server.keyPath.
+func envName(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", ".", "").Replace(s))
+}
+
+var byEnvName = func() map[string]string {
+	m := make(map[string]string, len(byName))
+	for name := range byName {
+		m[envName(name)] = name
+	}
+	return m
+}()
+
+// variables reads the MQ_… variables. Empty ones count as not set.
+func (l *loader) variables() (layer, error) {
+	var unknown []string
+	from := map[string]string{} // key to variable
+	k := newKoanf()
+	err := k.Load(env.Provider("", env.Opt{
+		Prefix:      envPrefix,
+		EnvironFunc: func() []string { return slices.Sorted(slices.Values(l.src.Environ)) }, // of two that mean the same, the last counts
+		TransformFunc: func(variable, value string) (string, any) {
+			if value == "" || slices.Contains(l.src.NotKeys, variable) {
+				return "", nil
+			}
+			key, ok := byEnvName[envName(strings.TrimPrefix(variable, envPrefix))]
+			if !ok {
+				unknown = append(unknown, variable)
+				return "", nil
+			}
+			from[key] = variable
+			return key, value
+		},
+	}), nil)
+	if err != nil {
+		return layer{}, err
+	}
+	if unknown != nil {
+		l.warn("environment variables that name no configuration key are ignored", "variables", unknown...)
+	}
+	result := layer{values: texts(k), origin: func(key string) string { return "environment variable " + from[key] }}
+	for key, variable := range from {
+		l.pinned[key] = variable
+	}
+	return result, result.check()
+}
+
+// flags reads what the command line sets. Unlike elsewhere an unknown key is an error: somebody is watching.
+func (l *loader) flags() (layer, error) {
+	result := layer{values: map[string]string{}, origin: func(string) string { return "--set" }}
+	for _, text := range l.src.Set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return layer{}, fmt.Errorf("--set %q: want key=value", text)
+		}
+		key = strings.TrimSpace(key)
+		if byName[key] == nil {
+			return layer{}, fmt.Errorf("--set %s: there is no such configuration key", strconv.Quote(key))
+		}
+		result.values[key] = value
+		l.pinned[key] = "--set"
+	}
+	return result, result.check()
+}
+
+// file reads the properties file at path; if it is optional it need not exist.
+func (l *loader) file(path string, optional bool) (layer, error) {
+	result := layer{values: map[string]string{}}
+	props, err := l.readFile(path)
+	if optional && errors.Is(err, fs.ErrNotExist) {
+		return result, nil
+	}
+	if err != nil {
+		return layer{}, err
+	}
+	if optional {
+		l.notes = append(l.notes, note{zerolog.InfoLevel, "updates of earlier runs are in force", "file", []string{path}})
+	}
+	var unknown []string
+	for _, p := range props {
+		result.values[p.Key] = p.Value
+		if byName[p.Key] == nil {
+			unknown = append(unknown, fmt.Sprintf("%s:%d: %s", path, p.Line, p.Key))
+		}
+	}
+	if unknown != nil {
+		l.warn("unknown configuration keys have no effect", "keys", unknown...)
+	}
+	result.origin = originIn(path, props)
+	return result, result.check()
+}
+
+// tlsFile reads the file of tls.config.file. Where that is not set, the default one need not be readable.
+func (l *loader) tlsFile(path string) (layer, error) {
+	result := layer{values: map[string]string{}}
+	optional := path == ""
+	if optional {
+		path = defaultTLSConfigFile
+	}
+	props, err := l.readFile(path)
+	if optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
+		return result, nil
+	}
+	if err != nil {
+		return layer{}, err
+	}
+	var ignored []string
+	for _, p := range props {
+		k := byName[p.Key]
+		if k == nil || k.Group != GroupTLS || p.Key == keyTLSMode || p.Key == keyTLSEnable || p.Key == keyTLSConfigFile {
+			ignored = append(ignored, fmt.Sprintf("%s:%d: %s", path, p.Line, p.Key))
+			continue
+		}
+		result.values[p.Key] = p.Value
+	}
+	if ignored != nil {
+		l.warn("keys that have no place in the file of tls.config.file are ignored", "keys", ignored...)
+	}
+	result.origin = originIn(path, props)
+	return result, result.check()
+}
+
+func originIn(path string, props []Property) func(key string) string {
+	return func(key string) string {
+		i := slices.IndexFunc(props, func(p Property) bool { return p.Key == key })
+		return fmt.Sprintf("%s:%d", path, props[i].Line)
+	}
+}
+
+// readFile reads a properties file, or its backup where it is damaged: no writer of properties leaves NUL
+// bytes, but power losses do. Nothing is written here; the next update mends the file.
+func (l *loader) readFile(path string) ([]Property, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if damaged(data) {
+		backup, err := os.ReadFile(path + backupSuffix)
+		if err != nil || damaged(backup) {
+			return nil, fmt.Errorf("%s: the file is damaged, it has NUL bytes, and there is no good %s", path, path+backupSuffix)
+		}
+		l.notes = append(l.notes, note{zerolog.ErrorLevel, "configuration file is damaged, it has NUL bytes: its backup is used", "file", []string{path}})
+		data = backup
+	}
+	props, err := ParseProperties(DecodeText(data))
+	var syntax *SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, fmt.Errorf("%s:%d: %s", path, syntax.Line, syntax.Reason)
+	}
+	for _, p := range props {
+		if p.Shadowed != 0 {
+			l.warn("configuration key is there twice: the last one counts", "key", fmt.Sprintf("%s:%d: %s, before in line %d", path, p.Line, p.Key, p.Shadowed))
+		}
+	}
+	return props, err
+}
+
+func damaged(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 }
+
+// noteNoEffect names the keys that somebody has set although they mean nothing here.
+func (l *loader) noteNoEffect() {
+	set := texts(l.base)
+	maps.Copy(set, texts(l.over))
+	var names []string
+	for i := range keys {
+		k := &keys[i]
+		if value, ok := set[k.Name]; ok && k.NoEffect && k.Name != keyRocketmqHome && byName[k.Name] == k {
+			if value, ok = k.normalize(value); ok && value != k.Default {
+				names = append(names, k.Name)
+			}
+		}
+	}
+	if names != nil {
+		l.notes = append(l.notes, note{zerolog.InfoLevel, "configuration keys of the Java NameServer that have no effect here", "keys", names})
+	}
+}
