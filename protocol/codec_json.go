@@ -91,7 +91,7 @@ func (c *Command) decodeJSONFast(s string, spare Ext) bool {
 		case ',':
 			i++
 		case '}':
-			return i == len(s)-1
+			return i == len(s)-1 || s[i+1:] == "\n" // the C++ client ends a line
 		default:
 			return false
 		}

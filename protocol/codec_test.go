@@ -155,6 +155,7 @@ func TestDecodeHeaderTolerance(t *testing.T) {
 		{"14 empty ext value", `{"extFields":{"queueId":""}}`, Command{Ext: Ext{{"queueId", ""}}}},
 		{"35 ext values of other types", `{"extFields":{"a":1,"b":true,"c":null}}`, Command{Ext: Ext{{"a", "1"}, {"b", "true"}}}},
 		{"null takes a value away", `{"extFields":{"a":"1","b":"2","a":null}}`, Command{Ext: Ext{{"b", "2"}}}},
+		{"a line", "{\"code\":1}\n", Command{Code: 1}},
 		{"no opaque", `{"code":106}`, Command{Code: 106}},
 		{"null opaque", `{"code":106,"opaque":null}`, Command{Code: 106}},
 		{"nothing but an object", `{}`, Command{}},

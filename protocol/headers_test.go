@@ -190,6 +190,9 @@ func TestN62HeadersOfOtherReleases(t *testing.T) {
 		t.Run(c.name(), func(t *testing.T) {
 			minimal := c.blank()
 			require.NoError(t, minimal.Decode(c.minimal()))
+			again := c.blank()
+			require.NoError(t, again.Decode(minimal.AppendExt(nil)))
+			require.Equal(t, minimal, again)
 
 			over := append(Ext{{"ns", "x"}, {"nsd", "true"}, {"bname", "x"}, {"oway", "true"}, {"lo", "x"}, {"aFieldOfTomorrow", "{}"}}, c.wire...)
 			got := c.blank()
