@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 )
@@ -106,10 +107,8 @@ func firstByte(raw net.Conn, idle time.Duration) ([]byte, error) {
 		return nil, err
 	}
 	b := make([]byte, 1)
-	if n, err := raw.Read(b); n == 0 && err != nil {
-		return nil, err
-	}
-	return b, nil
+	_, err := io.ReadFull(raw, b)
+	return b, err
 }
 
 // mayBeginFrame tells whether b can be the top byte of the length of a frame within maxFrame bytes.

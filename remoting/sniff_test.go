@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -192,15 +193,19 @@ func TestHandshakeTrickle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		peer, result := pipeHandshake(nil, handshakeLimits{Idle: 120 * time.Second})
-		for _, b := range []byte("PROXY UNKNOWN and so on and so on") {
-			if _, err := peer.Write([]byte{b}); err != nil {
-				break
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		writer.Go(func() {
+			for _, b := range []byte("PROXY UNKNOWN and so on and so on") {
+				if _, err := peer.Write([]byte{b}); err != nil {
+					return
+				}
+				time.Sleep(time.Second)
 			}
-			time.Sleep(time.Second)
-		}
+		})
 		r := <-result
 		require.ErrorIs(t, r.err, os.ErrDeadlineExceeded)
-		require.Equal(t, defaultHandshakeTimeout, time.Since(start).Truncate(time.Second))
+		require.Equal(t, defaultHandshakeTimeout, time.Since(start))
 	})
 }
 
@@ -268,7 +273,7 @@ func TestHandshakeWaitingIsCheap(t *testing.T) {
 		c.Close()
 	}
 	for range n {
-		require.ErrorIs(t, <-done, io.EOF)
+		require.Error(t, <-done)
 	}
 }
 
