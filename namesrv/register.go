@@ -429,7 +429,7 @@ func (t *routeTable) registerTopic(topic string, queues []protocol.QueueData) (t
 	}
 	e, ok := t.topics.Load(topic)
 	if known == 0 || !ok && known < len(queues) {
-		return false
+		return len(queues) == 0
 	}
 
 	t.mu.Lock()
