@@ -10,9 +10,8 @@ import (
 type TopicFilterType uint8
 
 const (
-	FilterSingleTag TopicFilterType = iota // SINGLE_TAG, the default
+	FilterSingleTag TopicFilterType = iota // SINGLE_TAG, the default; also for null and unknown names
 	FilterMultiTag                         // MULTI_TAG
-	FilterNone                             // null, or a name Java does not know; left out when written
 )
 
 // Defaults of TopicConfig for members that are absent, null or "" (spec/namesrv.md §3, spec/since-2025-09.md §1.6).
@@ -48,7 +47,7 @@ type DataVersion struct {
 
 // TopicQueueMappingInfo maps the logical queues of a static topic to the physical queues of one broker.
 type TopicQueueMappingInfo struct {
-	Topic       string
+	Topic       string // left out when written if it is empty, because Java has null there
 	Bname       string // hosting broker's name
 	Scope       string // default "__global__"
 	TotalQueues int32
@@ -89,13 +88,10 @@ var (
 
 // String returns the name on the wire.
 func (t TopicFilterType) String() string {
-	switch t {
-	case FilterSingleTag:
-		return "SINGLE_TAG"
-	case FilterMultiTag:
+	if t == FilterMultiTag {
 		return "MULTI_TAG"
 	}
-	return "null"
+	return "SINGLE_TAG"
 }
 
 // AppendJSON appends the config as an entry of topicConfigTable, without its MapKey.
@@ -108,12 +104,9 @@ func (t *TopicConfig) AppendJSON(dst []byte, _ JSONForm) []byte {
 	dst = strconv.AppendInt(dst, int64(t.Perm), 10)
 	dst = append(dst, `,"readQueueNums":`...)
 	dst = strconv.AppendInt(dst, int64(t.ReadQueueNums), 10)
-	if t.TopicFilterType < FilterNone {
-		dst = append(dst, `,"topicFilterType":"`...)
-		dst = append(dst, t.TopicFilterType.String()...)
-		dst = append(dst, '"')
-	}
-	dst = append(dst, `,"topicName":`...)
+	dst = append(dst, `,"topicFilterType":"`...)
+	dst = append(dst, t.TopicFilterType.String()...)
+	dst = append(dst, `","topicName":`...)
 	dst = appendJSONString(dst, t.TopicName)
 	dst = append(dst, `,"topicSysFlag":`...)
 	dst = strconv.AppendInt(dst, int64(t.TopicSysFlag), 10)
@@ -190,20 +183,17 @@ func (r *jsonReader) topicConfig(t *TopicConfig, key string, intern func([]byte)
 
 // topicFilterType reads the type by its name in any case, or by its ordinal.
 func (r *jsonReader) topicFilterType() TopicFilterType {
-	r.skipBlanks()
+	c := r.skipBlanks()
 	start := r.pos
 	b, ok := r.text()
 	switch {
-	case !ok:
-		return FilterNone
-	case r.data[start] == '"' || r.data[start] == '\'':
-		switch {
-		case string(b) == "SINGLE_TAG", bytes.EqualFold(b, []byte("SINGLE_TAG")):
-			return FilterSingleTag
-		case bytes.EqualFold(b, []byte("MULTI_TAG")):
+	case !ok || string(b) == "SINGLE_TAG":
+		return FilterSingleTag
+	case c == '"' || c == '\'':
+		if bytes.EqualFold(b, []byte("MULTI_TAG")) {
 			return FilterMultiTag
 		}
-		return FilterNone
+		return FilterSingleTag
 	}
 	n, ok := parseJSONInt(b)
 	if !ok || n < 0 || n > int64(FilterMultiTag) {
@@ -329,8 +319,10 @@ func (m *TopicQueueMappingInfo) AppendJSON(dst []byte, f JSONForm) []byte {
 	dst = appendJSONLong(dst, m.Epoch, f)
 	dst = append(dst, `,"scope":`...)
 	dst = appendJSONString(dst, m.Scope)
-	dst = append(dst, `,"topic":`...)
-	dst = appendJSONString(dst, m.Topic)
+	if m.Topic != "" {
+		dst = append(dst, `,"topic":`...)
+		dst = appendJSONString(dst, m.Topic)
+	}
 	dst = append(dst, `,"totalQueues":`...)
 	dst = strconv.AppendInt(dst, int64(m.TotalQueues), 10)
 	return append(dst, '}')

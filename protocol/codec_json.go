@@ -211,7 +211,7 @@ var codecNames = [...]string{"JSON", "ROCKETMQ"}
 // its key away.
 func (r *jsonReader) ext(spare Ext) Ext {
 	var o jsonObject
-	if !r.object(&o, nil) {
+	if !r.textMap(&o) {
 		return nil
 	}
 	ext := spare[:0]

@@ -301,15 +301,19 @@ func (r *jsonReader) enterObject(o *jsonObject, names *jsonNames, refs bool) boo
 	}
 	if c == '{' {
 		r.pos++
-		if refs {
-			if back, ok := r.reference(); ok {
-				o.outer.back = back
-				if r.skipBlanks() != '{' {
-					r.fail("$ref to something that is no object")
-					return false
-				}
-				r.pos++
+		for refs { // a reference may lead to another one
+			back, ok := r.reference()
+			if !ok {
+				break
 			}
+			if o.outer.back == 0 {
+				o.outer.back = back
+			}
+			if r.skipBlanks() != '{' {
+				r.fail("$ref to something that is no object")
+				return false
+			}
+			r.pos++
 		}
 		return r.err == nil && r.enter()
 	}
@@ -789,8 +793,8 @@ func sortLast[T any](list []T, cmp func(a, b T) int) []T {
 	return kept
 }
 
-// stringList reads a list of strings, or one string in its place. It is nil for null and "" only. Elements that are null
-// are left out.
+// stringList reads a list of strings, or one string in its place. It is nil for null and "" only. An element that is null
+// becomes NullElement.
 func (r *jsonReader) stringList() []string {
 	var a jsonArray
 	if !r.array(&a) {
@@ -800,6 +804,8 @@ func (r *jsonReader) stringList() []string {
 	for r.element(&a) {
 		if b, ok := r.text(); ok {
 			list = append(list, string(b))
+		} else {
+			list = append(list, NullElement)
 		}
 	}
 	return list

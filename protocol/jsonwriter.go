@@ -96,12 +96,20 @@ func appendJSONIntKey(dst []byte, n int64, f JSONForm) []byte {
 	return append(dst, ':')
 }
 
+// NullElement stands for null in a list of strings, where RocketMQ keeps it. It is no valid UTF-8, so that no string that
+// was read equals it.
+const NullElement = "\xFFnull"
+
 // appendJSONStrings appends a list of strings; nil is an empty list.
 func appendJSONStrings(dst []byte, list []string) []byte {
 	dst = append(dst, '[')
 	for i, s := range list {
 		if i > 0 {
 			dst = append(dst, ',')
+		}
+		if s == NullElement {
+			dst = append(dst, "null"...)
+			continue
 		}
 		dst = appendJSONString(dst, s)
 	}

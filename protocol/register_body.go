@@ -277,11 +277,7 @@ func (t *TopicConfig) appendText(dst []byte, version Version) []byte {
 		dst = strconv.AppendInt(dst, int64(n), 10)
 	}
 	dst = append(dst, ' ')
-	if t.TopicFilterType == FilterMultiTag {
-		dst = append(dst, FilterMultiTag.String()...)
-	} else {
-		dst = append(dst, FilterSingleTag.String()...)
-	}
+	dst = append(dst, t.TopicFilterType.String()...)
 	if version >= Version5_0_0 {
 		dst = append(dst, ' ')
 		dst = appendJSONMap(dst, t.Attributes)
@@ -309,8 +305,8 @@ func (t *TopicConfig) readText(line []byte, intern func([]byte) string) error {
 		*n = int32(v)
 	}
 	switch string(part[4]) {
-	case "SINGLE_TAG":
-	case "MULTI_TAG":
+	case FilterSingleTag.String():
+	case FilterMultiTag.String():
 		t.TopicFilterType = FilterMultiTag
 	default:
 		return errors.New("a topic with an unknown topicFilterType")
