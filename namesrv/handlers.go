@@ -61,27 +61,24 @@ const null = "null"
 
 // Errors of requests. Their texts are remarks that clients and tools know.
 var (
-	// ErrTopicNotExist: no broker serves the topic. The whole remark is that of topicNotExistError.
-	ErrTopicNotExist = errors.New("topic does not exist")
 	// ErrNotReady: the warm-up is not over, or the server is on its way out.
 	ErrNotReady = errors.New("name server not ready")
 	// ErrDisabled: the list is switched off by enableTopicList or enableAllTopicList.
 	ErrDisabled = errors.New("disable")
 )
 
-// topicNotExistError is ErrTopicNotExist with the remark that clients get.
-type topicNotExistError struct{ topic protocol.Opt[string] }
-
-func (e *topicNotExistError) Error() string {
-	return "No topic route info in name server for the topic: " + e.topic.Or(null) +
-		"\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
+// errTopicNotExist is the whole answer for a topic that no broker serves, however long its name.
+func errTopicNotExist(topic protocol.Opt[string]) *remoting.Error {
+	return &remoting.Error{
+		Code: protocol.RespTopicNotExist, // 17
+		Remark: "No topic route info in name server for the topic: " + topic.Or(null) +
+			"\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.",
+	}
 }
 
-func (e *topicNotExistError) Is(target error) bool { return target == ErrTopicNotExist }
-
-// errorCodes turns errors into response codes; the first match wins, and all else is SYSTEM_ERROR (1): a missing
-// field, a body that cannot be read, ErrNotReady, ErrDisabled, a refused registration, a file that cannot be written.
+// errorCodes turns errors into response codes; the first match wins. *remoting.Error brings its own, and all else is
+// SYSTEM_ERROR (1): a missing field, a body that cannot be read, ErrNotReady, ErrDisabled, a refused registration, a
+// file that cannot be written.
 var errorCodes = []remoting.ErrorCode{
-	{Err: ErrTopicNotExist, Code: protocol.RespTopicNotExist}, // 17
 	{Err: conf.ErrBlackList, Code: protocol.RespNoPermission}, // 16
 }

@@ -180,7 +180,9 @@ func parseAddrs(text string) ([]string, error) {
 	return addrs, nil
 }
 
-// route asks for a topic, one NameServer after another until one has it. It returns ErrTopicNotExist if none
+var errNotInProduction = errors.New("the production environment does not know the topic")
+
+// route asks for a topic, one NameServer after another until one has it. It returns errNotInProduction if none
 // has, for whatever reason: who asks cannot do anything about our production environment.
 func (q *production) route(ctx context.Context, topic string) (protocol.TopicRouteData, error) {
 	ctx, cancel := context.WithTimeout(ctx, productionTimeout)
@@ -193,12 +195,12 @@ func (q *production) route(ctx context.Context, topic string) (protocol.TopicRou
 		if err == nil {
 			return route, nil
 		}
-		if !errors.Is(err, ErrTopicNotExist) {
+		if !errors.Is(err, errNotInProduction) {
 			q.next.Store(uint32(at+1) % uint32(len(addrs))) // begin with another one next time
 			q.log.Debug().Err(err).Str("addr", addrs[at]).Str("topic", topic).Msg("production NameServer does not answer")
 		}
 	}
-	return protocol.TopicRouteData{}, ErrTopicNotExist
+	return protocol.TopicRouteData{}, errNotInProduction
 }
 
 func (q *production) ask(ctx context.Context, addr, topic string) (protocol.TopicRouteData, error) {
@@ -212,7 +214,7 @@ func (q *production) ask(ctx context.Context, addr, topic string) (protocol.Topi
 	case err != nil:
 		return protocol.TopicRouteData{}, err
 	case answer.Code == int32(protocol.RespTopicNotExist):
-		return protocol.TopicRouteData{}, ErrTopicNotExist
+		return protocol.TopicRouteData{}, errNotInProduction
 	case answer.Code != int32(protocol.RespSuccess):
 		return protocol.TopicRouteData{}, fmt.Errorf("code %d: %s", answer.Code, answer.Remark)
 	}

@@ -44,7 +44,7 @@ func (s *Server) unknownTopic(topic protocol.Opt[string]) error {
 	if s.stopping.Load() {
 		return ErrNotReady
 	}
-	return &topicNotExistError{topic}
+	return errTopicNotExist(topic)
 }
 
 // orderConf is the order configuration of a topic, if it has one.
@@ -89,7 +89,8 @@ func (s *Server) routeInfoOrProduction(_ context.Context, req *remoting.Request[
 		if route, err := s.production.route(peer.Context(), topic.Value); err == nil {
 			resp = remoting.Body(route.AppendJSON(nil, form))
 		} else {
-			resp = &remoting.Response{Code: protocol.RespTopicNotExist, Remark: (&topicNotExistError{topic}).Error()}
+			unknown := errTopicNotExist(topic)
+			resp = &remoting.Response{Code: unknown.Code, Remark: unknown.Remark}
 		}
 		if !oneway {
 			_ = peer.Respond(opaque, resp) // it fails if the peer is gone
