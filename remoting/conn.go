@@ -35,6 +35,7 @@ type Peer struct {
 	tasks  sync.WaitGroup // handlers on executors, and the flusher; begun under mu while reason is 0, or by the reading goroutine
 
 	in      input        // owned by the reading goroutine
+	replies batch        // of handlers on the reading goroutine, which owns it until it flushes
 	active  atomic.Int64 // core.now() at the last complete frame or completed write
 	writing atomic.Int64 // core.now() when the running write began or got on last; 0: none is running
 	busy    atomic.Bool  // complete frames are at hand, or a large one waits for room
@@ -146,13 +147,10 @@ func (p *Peer) handleRead() error {
 
 // relieve flushes if much output has gathered.
 func (p *Peer) relieve() error {
-	p.mu.Lock()
-	full := p.out.size >= p.core.limits.Output || p.out.buf != nil && len(*p.out.buf) >= flushAt
-	p.mu.Unlock()
-	if full {
-		return p.flush()
+	if b := &p.replies; b.size < flushAt || b.size < p.core.limits.Output && len(*b.buf) < flushAt {
+		return nil
 	}
-	return nil
+	return p.flush()
 }
 
 // close closes the connection and fails the calls that wait on it. Only the first call counts.

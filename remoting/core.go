@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -19,8 +18,8 @@ import (
 
 // core is what all connections of a server or client share. Apart from the atomic fields it does not change.
 type core struct {
-	table    Table
-	fallback *Entry
+	table    map[int32]*Entry // by request code
+	fallback *Entry           // for other codes; nil: they are refused
 	errors   []ErrorCode
 	hooks    []Hook
 	log      zerolog.Logger
@@ -54,10 +53,14 @@ func newCore(table Table, limits Limits, invokes int, log zerolog.Logger) *core 
 	if limits.LargeFrameTime <= 0 {
 		limits.LargeFrameTime = 10 * time.Second
 	}
+	entries := make(map[int32]*Entry, len(table))
+	for code, entry := range table {
+		entries[int32(code)] = &entry
+	}
 	return &core{
-		table: maps.Clone(table), log: log, limits: limits,
+		table: entries, log: log, limits: limits,
 		start: time.Now(), stopping: make(chan struct{}),
-		large:   newLargeFrames(limits.LargeFrames, limits.LargeFrameTime),
+		large:   newLargeFrames(limits.LargeFrames, limits.Frame, limits.LargeFrameTime),
 		invokes: semaphore.NewWeighted(int64(limits.Invokes)),
 	}
 }
@@ -89,10 +92,11 @@ func (c *core) waitExecutors() {
 
 // handleFrame handles one frame, whose buffer is large if it has its own. An error ends the connection.
 func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
-	var own protocol.Command // a large frame's: the input buffer is in the pool then
-	cmd := &own
+	var cmd *protocol.Command
 	if p.in.buf != nil {
 		cmd = &p.in.buf.cmd
+	} else { // a large frame's: the input buffer is in the pool then
+		cmd = new(protocol.Command)
 	}
 	if err := cmd.Decode(frame); err != nil {
 		large.release()
@@ -121,17 +125,17 @@ func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
 
 // route finds the entry for a request, or the answer to one that reaches no handler (spec/remoting.md §5.2).
 func (c *core) route(cmd *protocol.Command) (*Entry, *Response) {
-	entry, ok := c.table[protocol.RequestCode(cmd.Code)]
-	e := &entry
+	entry, ok := c.table[cmd.Code]
 	if !ok {
-		if e = c.fallback; e == nil {
-			return nil, refuse(protocol.RespRequestCodeNotSupported, remarkNotSupported(cmd.Code))
-		}
+		entry = c.fallback
+	}
+	if entry == nil {
+		return nil, refuse(protocol.RespRequestCodeNotSupported, remarkNotSupported(cmd.Code))
 	}
 	if cmd.Version > protocol.Version5_3_1 && c.draining.Load() {
 		return nil, refuse(protocol.RespGoAway, remarkGoAway)
 	}
-	return e, nil
+	return entry, nil
 }
 
 // refuse returns an answer that consists of code and remark.
@@ -195,37 +199,43 @@ func (p *Peer) serveRequest(entry *Entry, cmd *protocol.Command, requests, bytes
 
 // answer sends resp, unless the connection has ended.
 func (p *Peer) answer(opaque int32, resp *Response, requests, bytes int) {
+	if requests == 0 { // on the connection's goroutine
+		appendResponse(&p.replies, p.core.codec, opaque, resp)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	err := p.sendResponse(opaque, resp, requests, bytes)
-	if err != nil { // closed
+	if p.reason != 0 {
 		p.done(requests, bytes)
 		return
 	}
-	if requests > 0 {
-		p.flushSoon()
-	}
+	appendResponse(&p.out.batch, p.core.codec, opaque, resp)
+	p.out.requests += requests
+	p.out.requestBytes += bytes
+	p.flushSoon()
 }
 
-// sendResponse adds resp to the output. Callers hold mu.
-func (p *Peer) sendResponse(opaque int32, resp *Response, requests, bytes int) error {
+// appendResponse adds resp to b, or an answer that says why it cannot be sent.
+func appendResponse(b *batch, codec protocol.Codec, opaque int32, resp *Response) {
 	cmd := protocol.Command{
 		Code: int32(resp.Code), Language: protocol.LanguageGo, Version: protocol.CurrentVersion,
 		Opaque: opaque, Flag: protocol.FlagResponse,
 		Remark: resp.Remark, HasRemark: resp.HasRemark || resp.Remark != "",
-		Codec: p.core.codec,
+		Codec: codec,
 	}
 	if resp.Header != nil {
 		cmd.Ext = resp.Header.AppendExt(nil)
 	}
-	err := p.send(&cmd, resp.Body, requests, bytes)
-	if err == nil || err == ErrClosed {
-		return err
+	err := b.append(&cmd, resp.Body)
+	if err == nil {
+		return
 	}
 	// The answer does not make a frame: it is too large, or a field is.
 	cmd.Code, cmd.Ext = int32(protocol.RespSystemError), nil
 	cmd.Remark, cmd.HasRemark = remarkOf(fmt.Errorf("the answer cannot be sent: %w", err)), true
-	return p.send(&cmd, nil, requests, bytes)
+	if err := b.append(&cmd, nil); err != nil {
+		panic(err) // a short remark always makes a frame
+	}
 }
 
 // call runs hooks and handler of a request and returns the answer, nil for none. It does not panic.

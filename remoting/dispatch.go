@@ -3,6 +3,7 @@ package remoting
 import (
 	"context"
 	"strconv"
+	"sync"
 
 	"github.com/mq-server/mq/protocol"
 )
@@ -21,8 +22,8 @@ func remarkNotSupported(code int32) string {
 // maxRemark bounds, in bytes, a remark that is made from an error.
 const maxRemark = 1024
 
-// Request is a request whose header has been decoded into H. It is valid until the handler returns; of what it
-// refers to, strings may be kept and everything else, Command.Body above all, only as a copy.
+// Request is a request whose header has been decoded into H. It, the Command and its Body are used again once the
+// handler has returned: what is to be kept is copied. Strings may be kept, as may Peer.
 type Request[H any] struct {
 	Header  H
 	Command *protocol.Command
@@ -77,12 +78,18 @@ func Handle[H any, PH interface {
 	*H
 	Decode(protocol.Ext) error
 }](fn func(context.Context, *Request[H]) (*Response, error)) Entry {
+	requests := sync.Pool{New: func() any { return new(Request[H]) }}
 	return Entry{Handler: func(ctx context.Context, peer *Peer, cmd *protocol.Command) (*Response, error) {
-		req := &Request[H]{Command: cmd, Peer: peer}
-		if err := PH(&req.Header).Decode(cmd.Ext); err != nil {
-			return nil, err
+		req := requests.Get().(*Request[H])
+		req.Command, req.Peer = cmd, peer
+		err := PH(&req.Header).Decode(cmd.Ext)
+		var resp *Response
+		if err == nil {
+			resp, err = fn(ctx, req)
 		}
-		return fn(ctx, req)
+		*req = Request[H]{}
+		requests.Put(req)
+		return resp, err
 	}}
 }
 

@@ -121,24 +121,33 @@ func (b *batch) release() {
 	*b = batch{}
 }
 
-// send adds a frame to the output. requests and requestBytes are what it ends. Callers hold mu and see to it that
-// somebody flushes.
-func (p *Peer) send(cmd *protocol.Command, body []byte, requests, requestBytes int) error {
-	if p.reason != 0 {
-		return ErrClosed
+// join moves the frames of other to the end of b.
+func (b *batch) join(other *batch) {
+	switch {
+	case other.size == 0:
+		return
+	case b.size == 0:
+		b.release()
+		*b, *other = *other, batch{}
+		return
 	}
-	if err := p.out.append(cmd, body); err != nil {
-		return err
+	at := len(*b.buf)
+	*b.buf = append(*b.buf, *other.buf...)
+	for _, s := range other.shared {
+		b.shared = append(b.shared, sharedPart{at + s.at, s.body})
 	}
-	p.out.requests += requests
-	p.out.requestBytes += requestBytes
-	return nil
+	b.size += other.size
+	b.requests += other.requests
+	b.requestBytes += other.requestBytes
+	other.release()
 }
 
-// flush writes what waits, unless somebody else is writing and little waits: then it is left to them.
+// flush writes what waits, unless somebody else is writing and little waits: then it is left to them. Only the
+// connection's goroutine calls it.
 func (p *Peer) flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.out.join(&p.replies)
 	for p.out.size > 0 && p.reason == 0 {
 		if !p.out.flushing {
 			p.writeBatch()
@@ -204,6 +213,7 @@ func (p *Peer) begin(n int) error {
 	defer p.mu.Unlock()
 	l := &p.core.limits
 	for p.requests > 0 && (p.requests >= l.InFlight || p.requestBytes+n > l.InFlightBytes) && p.reason == 0 {
+		p.out.join(&p.replies)
 		p.flushSoon()
 		p.room.Wait()
 	}

@@ -83,10 +83,13 @@ func (p *Peer) request(cmd *protocol.Command, opaque, flag int32, answer chan *p
 	sent.Language, sent.Version, sent.Codec = protocol.LanguageGo, protocol.CurrentVersion, p.core.codec
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.reason != 0 {
+		return ErrClosed
+	}
 	if p.out.size > 0 && p.out.size+len(cmd.Body) > p.core.limits.Output {
 		return ErrBusy
 	}
-	if err := p.send(&sent, sent.Body, 0, 0); err != nil {
+	if err := p.out.append(&sent, sent.Body); err != nil {
 		return err
 	}
 	if answer != nil {
@@ -118,9 +121,10 @@ func (p *Peer) deliver(resp *protocol.Command) {
 func (p *Peer) Respond(opaque int32, resp *Response) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.sendResponse(opaque, resp, 0, 0); err != nil {
-		return err
+	if p.reason != 0 {
+		return ErrClosed
 	}
+	appendResponse(&p.out.batch, p.core.codec, opaque, resp)
 	p.flushSoon()
 	return nil
 }
