@@ -43,7 +43,8 @@ type NamesrvConfig struct {
 // ScanInterval is scanNotActiveBrokerInterval.
 func (c *NamesrvConfig) ScanInterval() time.Duration { return millis(c.ScanNotActiveBrokerInterval) }
 
-// WaitForService is waitSecondsForService: how long the warm-up lasts if needWaitForService is set.
+// WaitForService is waitSecondsForService: how long the warm-up lasts if needWaitForService is set. There is
+// none if it is not above 0.
 func (c *NamesrvConfig) WaitForService() time.Duration {
 	return time.Duration(c.WaitSecondsForService) * time.Second
 }

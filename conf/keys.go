@@ -82,7 +82,7 @@ var namesrvKeys = []Key{
 		about("also start a controller; there is none here").noEffect(),
 	boolean("needWaitForService", func(c *Config) *bool { return &c.Namesrv.NeedWaitForService }).live().
 		about("no routes are given during the warm-up"),
-	integer("waitSecondsForService", func(c *Config) *int { return &c.Namesrv.WaitSecondsForService }).def("45").from(0).live().
+	integer("waitSecondsForService", func(c *Config) *int { return &c.Namesrv.WaitSecondsForService }).def("45").live().
 		about("seconds of warm-up, counted from the start"),
 	boolean("deleteTopicWithBrokerRegistration", func(c *Config) *bool { return &c.Namesrv.DeleteTopicWithBrokerRegistration }).live().
 		about("a registration removes the broker's topics that it lacks"),

@@ -106,7 +106,7 @@ func TestN47_MistakesStopTheStart(t *testing.T) {
 	for _, row := range []struct{ rule, text, want string }{
 		{"a number with a letter", "a=b\nlistenPort=98x76", `:2: listenPort: "98x76" is not a whole number from 0 to 65535`},
 		{"a number out of range", "listenPort=70000", `:1: listenPort: "70000" is not a whole number from 0 to 65535`},
-		{"no number", "waitSecondsForService=", `:1: waitSecondsForService: "" is not a whole number from 0 to 2147483647`},
+		{"no number", "waitSecondsForService=", `:1: waitSecondsForService: "" is not a whole number from -2147483648 to 2147483647`},
 		{"a number beyond its type", "serverWorkerThreads=4294967304", `:1: serverWorkerThreads: "4294967304" is not a whole number from -2147483648 to 2147483647`},
 		{"no scan at all", "scanNotActiveBrokerInterval=0", `:1: scanNotActiveBrokerInterval: "0" is not a whole number from 1 to 9223372036854775807`},
 		{"a boolean that is none", "orderMessageEnable=yes", `:1: orderMessageEnable: "yes" is not true or false`},

@@ -131,7 +131,7 @@ func TestUpdate(t *testing.T) {
 		{"a backslash", `productEnvName=a\\b`, "", "productEnvName", `a\b`},
 
 		{"a malformed escape", `orderMessageEnable=false` + "\n" + `productEnvName=\u00zz`, "string2Properties error", "", ""},
-		{"a bad number", "waitSecondsForService=zz", `waitSecondsForService: "zz" is not a whole number from 0 to 2147483647`, "", ""},
+		{"a bad number", "waitSecondsForService=zz", `waitSecondsForService: "zz" is not a whole number from -2147483648 to 2147483647`, "", ""},
 		{"a bad number beside a good one", "serverSelectorThreads=5\nscanNotActiveBrokerInterval=x", `scanNotActiveBrokerInterval: "x" is not a whole number from 1 to 9223372036854775807`, "", ""},
 		{"a bad boolean", "orderMessageEnable=yes", `orderMessageEnable: "yes" is not true or false`, "", ""},
 		{"a line break", `productEnvName=x\nmyKey=injected`, `productEnvName: "x\nmyKey=injected" is not text without line breaks`, "", ""},

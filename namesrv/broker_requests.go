@@ -43,7 +43,13 @@ func (s *Server) registerBroker(_ context.Context, req *remoting.Request[protoco
 			}, nil
 		}
 		var err error
-		if res, err = s.registerAnew(r, body); err != nil {
+		res, err = s.registerAnew(r, body)
+		switch {
+		case errors.Is(err, errFirstRegistrationIncomplete):
+			return &remoting.Response{
+				Code: protocol.RespSystemError, Remark: err.Error(), Header: &protocol.RegisterBrokerResponseHeader{},
+			}, nil
+		case err != nil:
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package namesrv_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mq-server/mq/conf"
+	"github.com/mq-server/mq/namesrv"
 )
 
 // goldenServer is a NameServer with a directory of its own.
@@ -20,7 +26,7 @@ type goldenServer interface {
 	file(name string) string // path of one of its files: kvConfig, conf
 	restart() error          // ends it and starts it again on the same files
 	terminate()              // asks it to end and does not wait
-	stop()
+	stop() error
 }
 
 // goldenCommand is a shell command that starts another NameServer to play the transcripts against, the recorded one for
@@ -35,17 +41,84 @@ func startGolden(dir string, sc *scenario) (goldenServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &commandServer{command: os.Getenv(goldenCommand), dir: dir, port: port}
-	text := fmt.Sprintf("listenPort=%d\nkvConfigPath=%s\n%s", port, s.file("kvConfig"), sc.Properties)
-	if err := os.WriteFile(s.file("conf"), []byte(text), 0o644); err != nil {
+	files := goldenFiles(dir)
+	text := fmt.Sprintf("listenPort=%d\nkvConfigPath=%s\n%s", port, files.file("kvConfig"), sc.Properties)
+	if err := os.WriteFile(files.file("conf"), []byte(text), 0o644); err != nil {
 		return nil, err
 	}
 	for name, content := range sc.Files {
-		if err := os.WriteFile(s.file(name), []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(files.file(name), []byte(content), 0o644); err != nil {
 			return nil, err
 		}
 	}
+	if command := os.Getenv(goldenCommand); command != "" {
+		s := &commandServer{goldenFiles: files, command: command, port: port}
+		return s, s.start()
+	}
+	s := &ownServer{goldenFiles: files}
 	return s, s.start()
+}
+
+// goldenFiles is the directory of a server.
+type goldenFiles string
+
+func (dir goldenFiles) file(name string) string {
+	return filepath.Join(string(dir), map[string]string{"kvConfig": "kvConfig.json", "conf": "namesrv.properties"}[name])
+}
+
+// ownServer is mq's NameServer in this process. It listens on any port, whatever its configuration says.
+type ownServer struct {
+	goldenFiles
+	listener net.Listener
+	cancel   context.CancelFunc
+	done     chan error
+}
+
+func (s *ownServer) start() error {
+	log, err := os.OpenFile(filepath.Join(string(s.goldenFiles), "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	logger := zerolog.New(log)
+	config, err := conf.Load(conf.Sources{File: s.file("conf"), Environ: []string{"HOME=" + string(s.goldenFiles), "ROCKETMQ_HOME=" + string(s.goldenFiles)}, Log: logger})
+	if err != nil {
+		log.Close()
+		return err
+	}
+	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		log.Close()
+		return err
+	}
+	server, err := namesrv.New(namesrv.Options{Listener: s.listener, Config: config, Log: logger})
+	if err != nil {
+		s.listener.Close()
+		log.Close()
+		return err
+	}
+	var ctx context.Context
+	ctx, s.cancel = context.WithCancel(context.Background())
+	s.done = make(chan error, 1)
+	go func() {
+		s.done <- server.Run(ctx)
+		log.Close()
+	}()
+	return nil
+}
+
+func (s *ownServer) addr() string { return s.listener.Addr().String() }
+
+func (s *ownServer) terminate() { s.cancel() }
+
+func (s *ownServer) stop() error {
+	s.cancel()
+	return <-s.done
+}
+
+func (s *ownServer) restart() error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	return s.start()
 }
 
 func freePort() (int, error) {
@@ -60,7 +133,7 @@ func freePort() (int, error) {
 // refusesToStart judges a start that must fail.
 func refusesToStart(s goldenServer, err error, want []string) []string {
 	if err == nil {
-		s.stop()
+		_ = s.stop()
 		return []string{"the server starts, although it must not"}
 	}
 	var out []string
@@ -74,26 +147,23 @@ func refusesToStart(s goldenServer, err error, want []string) []string {
 
 // commandServer is a NameServer in a process of its own.
 type commandServer struct {
-	command, dir string
-	port         int
-	cmd          *exec.Cmd
-	exited       chan struct{}
+	goldenFiles
+	command string
+	port    int
+	cmd     *exec.Cmd
+	exited  chan struct{}
 }
 
 func (s *commandServer) addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
 
-func (s *commandServer) file(name string) string {
-	return filepath.Join(s.dir, map[string]string{"kvConfig": "kvConfig.json", "conf": "namesrv.properties"}[name])
-}
-
 // start runs the command in a process group of its own and waits until the server answers.
 func (s *commandServer) start() error {
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(filepath.Join(string(s.goldenFiles), "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	s.cmd = exec.Command("sh", "-c", strings.NewReplacer("{conf}", s.file("conf"), "{work}", s.dir).Replace(s.command))
-	s.cmd.Dir = s.dir
+	s.cmd = exec.Command("sh", "-c", strings.NewReplacer("{conf}", s.file("conf"), "{work}", string(s.goldenFiles)).Replace(s.command))
+	s.cmd.Dir = string(s.goldenFiles)
 	out := struct{ io.Writer }{log} // no file: Wait returns when the last writer is gone, not when the shell is
 	s.cmd.Stdout, s.cmd.Stderr = out, out
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -110,7 +180,7 @@ func (s *commandServer) start() error {
 	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		select {
 		case <-s.exited:
-			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			text, _ := os.ReadFile(filepath.Join(string(s.goldenFiles), "log"))
 			return fmt.Errorf("the server ended: %s", text)
 		default:
 		}
@@ -118,7 +188,7 @@ func (s *commandServer) start() error {
 			return nil
 		}
 	}
-	s.stop()
+	_ = s.stop()
 	return errors.New("the server does not answer")
 }
 
@@ -142,7 +212,11 @@ func (s *commandServer) answers() bool {
 
 func (s *commandServer) terminate() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM) }
 
-func (s *commandServer) stop() { s.end(200 * time.Millisecond) }
+// stop has no patience: nothing looks at what the server leaves.
+func (s *commandServer) stop() error {
+	s.end(200 * time.Millisecond)
+	return nil
+}
 
 func (s *commandServer) end(grace time.Duration) {
 	s.terminate()

@@ -252,7 +252,7 @@ type player struct {
 }
 
 // play starts a server, does all steps and returns what differs from the recording.
-func (sc *scenario) play(dir string) []string {
+func (sc *scenario) play(dir string) (report []string) {
 	server, err := startGolden(dir, sc)
 	if sc.NoStart != nil {
 		return refusesToStart(server, err, sc.NoStart)
@@ -268,7 +268,9 @@ func (sc *scenario) play(dir string) []string {
 		for _, w := range p.listeners {
 			w.close()
 		}
-		p.server.stop()
+		if err := p.server.stop(); err != nil {
+			report = append(report, "stop: "+err.Error())
+		}
 	}()
 	for _, st := range sc.Steps {
 		ob, err := p.step(st)

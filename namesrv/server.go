@@ -92,6 +92,7 @@ func New(o Options) (*Server, error) {
 
 	s.rpc, err = remoting.NewServer(o.Listener, remoting.ServerConfig{
 		Table:         s.handlers(),
+		Default:       &remoting.Entry{Handler: unknownCode},
 		Errors:        errorCodes,
 		Listener:      s,
 		Log:           o.Log,
