@@ -69,7 +69,7 @@ func RunRegister(ctx context.Context, o RegisterOptions) (*Report, error) {
 				}
 				t, err := newTemplate(cmd)
 				if err != nil {
-					return err
+					return fmt.Errorf("a registration of %d topics: %w", o.Brokers.Topics, err)
 				}
 				src.rounds = append(src.rounds, t)
 			}
@@ -79,10 +79,6 @@ func RunRegister(ctx context.Context, o RegisterOptions) (*Report, error) {
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
-	}
-	if size := len(sources[0].(*registerSource).rounds[0].frame); size > protocol.MaxFrame {
-		return nil, fmt.Errorf("a registration with %d topics takes %d bytes, more than a frame may have (%d)",
-			o.Brokers.Topics, size, protocol.MaxFrame)
 	}
 	r, err := drive(ctx, o.Load, sources)
 	if r != nil {
