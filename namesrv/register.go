@@ -365,10 +365,14 @@ func (t *routeTable) carryOut(r *registration, body *protocol.RegisterBrokerBody
 	if len(g.topics) == 0 {
 		g.topics = make([]*topicEntry, 0, len(p.puts))
 	}
-	for _, i := range p.puts {
+	for k, i := range p.puts {
+		e := p.putEntries[k]
+		if e == nil || e.index < 0 { // new, or gone with the broker that moved here
+			e = t.entry(body.Topics[i].TopicName)
+		}
 		q := p.queueEntry(&body.Topics[i])
 		q.group = g
-		t.put(body.Topics[i].TopicName, q)
+		e.put(q)
 	}
 	for _, i := range p.mappings {
 		t.putMapping(&body.Mappings[i], g)
@@ -436,11 +440,13 @@ func (t *routeTable) registerTopic(topic string, queues []protocol.QueueData) (t
 	defer t.mu.Unlock()
 	if ok {
 		t.answers.takeBackOne(e)
+	} else {
+		e = t.entry(strings.Clone(topic))
 	}
 	for i := range queues[:known] {
 		d := &queues[i]
 		g := t.groups[d.BrokerName]
-		t.put(strings.Clone(topic), queueEntry{
+		e.put(queueEntry{
 			group: g, read: d.ReadQueueNums, write: d.WriteQueueNums, perm: d.Perm, sysFlag: d.TopicSysFlag,
 		})
 		g.forgetPrints()

@@ -184,14 +184,19 @@ func (e *topicEntry) find(brokerName string) (at int, ok bool) {
 	})
 }
 
-// put sets what a group has of a topic, which need not exist yet. The caller has taken back the topic's answers.
-func (t *routeTable) put(topic string, q queueEntry) {
+// entry returns a topic, which need not exist yet. The caller gives it queues before mu is free.
+func (t *routeTable) entry(topic string) *topicEntry {
 	e, ok := t.topics.Load(topic)
 	if !ok {
 		e = &topicEntry{name: topic, index: len(t.entries)}
 		t.entries = append(t.entries, e)
 		t.topics.Store(topic, e)
 	}
+	return e
+}
+
+// put sets what a group has of a topic. The caller has taken back the topic's answers.
+func (e *topicEntry) put(q queueEntry) {
 	at, ok := e.find(q.group.name)
 	if ok {
 		q.slot = e.queues[at].slot

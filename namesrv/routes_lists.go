@@ -117,10 +117,3 @@ func (t *routeTable) systemTopics() protocol.TopicList {
 	}
 	return list
 }
-
-// size returns the numbers of topics and of living brokers.
-func (t *routeTable) size() (topics, brokers int) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return len(t.entries), len(t.byAddr)
-}
