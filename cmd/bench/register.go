@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/mq-server/mq/protocol"
 )
 
 // Change says in what a broker's registrations differ from each other.
