@@ -489,21 +489,23 @@ func TestLargeFrameGrowsWithArrival(t *testing.T) {
 	conn.send(requestFrame(t, protocol.Command{Code: int32(codeEcho)}), []byte{0, 0xFF, 0xFF, 0xFC, 0, 0, 0, 50})
 	conn.receive()
 	peer := onlyPeer(t, s)
-	eventually(t, func() bool {
-		s.core.large.mu.Lock()
-		defer s.core.large.mu.Unlock()
-		return len(s.core.large.reading) == 1
-	})
 	peer.Close()
 	eventually(t, func() bool { return s.Connections() == 0 })
 	require.Zero(t, s.core.large.used)
 	require.Zero(t, s.core.large.spare)
-	f := newLargeFrames(protocol.MaxFrame, time.Second)
+	f := newLargeFrames(2*protocol.MaxFrame, protocol.MaxFrame, time.Second)
 	l := f.frame(nil, protocol.MaxFrame)
-	for arrived := 0; arrived < protocol.MaxFrame; arrived = len(l.buf) {
+	for !l.complete() {
+		arrived := len(l.buf)
+		if l.full() {
+			require.NoError(t, l.grow())
+		}
+		require.LessOrEqual(t, cap(l.buf), max(smallFrame, growFactor*arrived))
 		l.buf = l.buf[:len(l.buf)+len(l.space())]
-		require.LessOrEqual(t, cap(l.buf), max(growFactor*readBufferSize, growFactor*arrived))
 	}
+	require.Equal(t, int64(cap(l.buf)), l.room)
+	l.release()
+	require.Zero(t, f.used)
 }
 
 // TestEventsExactlyOnce opens and resets connections with requests on executors.

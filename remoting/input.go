@@ -125,6 +125,9 @@ func (p *Peer) tryRead(fd uintptr) bool {
 func (p *Peer) next() (frame []byte, large *largeFrame, err error) {
 	in := &p.in
 	if l := in.large; l != nil {
+		if l.full() {
+			return nil, nil, p.growLarge()
+		}
 		if !l.complete() {
 			return nil, nil, nil
 		}
@@ -151,7 +154,8 @@ func (p *Peer) next() (frame []byte, large *largeFrame, err error) {
 		in.makeRoom(total)
 		return nil, nil, nil
 	}
-	return nil, nil, p.beginLarge(total)
+	p.beginLarge(total)
+	return nil, nil, nil
 }
 
 // makeRoom makes the unconsumed bytes the beginning of a stretch of n bytes.
@@ -162,23 +166,20 @@ func (in *input) makeRoom(n int) {
 	}
 }
 
-// beginLarge makes the frame of total bytes that the input begins with a large one, after waiting for room.
-func (p *Peer) beginLarge(total int) error {
+// beginLarge makes the frame of total bytes that the input begins with a large one.
+func (p *Peer) beginLarge(total int) {
 	in := &p.in
-	if total > smallFrame {
-		if err := p.flush(); err != nil { // the wait may be long
-			return err
-		}
-		in.rest()
-		if err := p.core.large.acquire(p, total); err != nil {
-			return err
-		}
-		in.resume()
-	}
 	l := p.core.large.frame(p, total)
 	l.buf = append(l.buf, in.buf.data[in.r:in.w]...)
 	in.r, in.w = 0, 0
 	in.rest()
 	in.large = l
-	return nil
+}
+
+// growLarge makes room in the large frame for more bytes, after waiting for it.
+func (p *Peer) growLarge() error {
+	if err := p.flush(); err != nil { // the wait may be long
+		return err
+	}
+	return p.in.large.grow()
 }

@@ -1,30 +1,37 @@
 package remoting
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
 
 // largeFrames is the room for frames above smallFrame of all connections of a server or client: those being read
-// and those being handled. A frame asks for all of its length before more of it is read, so that those which
-// have begun can finish; later ones wait in the order of their arrival, unread in their sockets. It also keeps
-// the buffers of such frames for reuse. Safe for concurrent use.
+// and those being handled. It also keeps their buffers for reuse. Safe for concurrent use.
+//
+// A frame takes room as its buffer grows, that is for what has arrived and not for what its length promises:
+// promising costs nothing and keeps nobody out. When there is no room, it waits, in the order of arrival, with the
+// rest of its bytes unread in its socket. So that frames which wait for each other can finish, one of them at a
+// time is privileged: it need not ask. Who holds room and does not finish in time while others wait is to be closed.
 type largeFrames struct {
-	limit int64         // bytes
+	limit int64         // bytes, without those of the privileged frame
 	time  time.Duration // Limits.LargeFrameTime
 
-	mu      sync.Mutex
-	used    int64               // guarded by mu
-	waiters []*largeWaiter      // guarded by mu
-	reading map[*Peer]time.Time // who has begun a frame, and when; guarded by mu
-	free    [][]byte            // guarded by mu; together at most limit bytes
-	spare   int64               // bytes in free; guarded by mu
-	freedAt time.Time           // when free was used last; guarded by mu
+	mu         sync.Mutex
+	used       int64                    // room of all frames but the privileged one; guarded by mu
+	privileged *largeFrame              // guarded by mu
+	waiters    []*largeWaiter           // guarded by mu
+	reading    map[*largeFrame]struct{} // those that hold room and are not complete; guarded by mu
+	free       [][]byte                 // guarded by mu; together at most maxSpare bytes
+	spare      int64                    // bytes in free; guarded by mu
+	maxSpare   int64
+	freedAt    time.Time // when free was used last; guarded by mu
 }
 
+// largeWaiter is a frame that waits for more room.
 type largeWaiter struct {
-	peer  *Peer
-	size  int64
+	frame *largeFrame
+	more  int64 // bytes
 	since time.Time
 	ready chan struct{} // closed when it has its room
 }
@@ -32,22 +39,28 @@ type largeWaiter struct {
 // keepBuffers is how long unused buffers are kept.
 const keepBuffers = 5 * time.Second
 
-func newLargeFrames(limit int, stall time.Duration) *largeFrames {
-	return &largeFrames{limit: int64(limit), time: stall, reading: make(map[*Peer]time.Time)}
+// newLargeFrames divides limit bytes of room: enough for the largest frame, frame bytes, is kept for the privileged one.
+func newLargeFrames(limit, frame int, stall time.Duration) *largeFrames {
+	return &largeFrames{
+		limit: int64(limit - frame), maxSpare: int64(limit), time: stall,
+		reading: make(map[*largeFrame]struct{}),
+	}
 }
 
-// acquire waits until there is room for size bytes, or the connection ends.
-func (f *largeFrames) acquire(p *Peer, size int) error {
+// acquire gets l more bytes of room, after waiting until there is some, or the connection ends.
+func (f *largeFrames) acquire(l *largeFrame, more int64) error {
 	f.mu.Lock()
-	if len(f.waiters) == 0 && f.used+int64(size) <= f.limit {
-		f.admit(p, int64(size))
+	if f.privileged == l || len(f.waiters) == 0 && f.admit(l, more) {
 		f.mu.Unlock()
 		return nil
 	}
-	w := &largeWaiter{peer: p, size: int64(size), since: time.Now(), ready: make(chan struct{})}
+	w := &largeWaiter{frame: l, more: more, since: time.Now(), ready: make(chan struct{})}
 	f.waiters = append(f.waiters, w)
+	delete(f.reading, l) // it cannot go on
+	f.promote()
 	f.mu.Unlock()
 
+	p := l.peer
 	p.busy.Store(true) // its bytes wait for us, not we for them
 	defer p.busy.Store(false)
 	select {
@@ -59,37 +72,37 @@ func (f *largeFrames) acquire(p *Peer, size int) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, other := range f.waiters {
-		if other == w {
-			f.waiters = append(f.waiters[:i], f.waiters[i+1:]...)
-			f.promote()
-			return ErrClosed
-		}
+	if i := slices.Index(f.waiters, w); i >= 0 {
+		f.waiters = slices.Delete(f.waiters, i, i+1)
+		f.promote()
 	}
-	delete(f.reading, p) // it got its room at the same moment
-	f.give(w.size)
-	return ErrClosed
+	return ErrClosed // what room it has is given back by release
 }
 
-// admit gives p its room. Callers hold mu.
-func (f *largeFrames) admit(p *Peer, size int64) {
-	f.used += size
-	f.reading[p] = time.Now()
+// admit gives l more room if there is any, or the privilege if nobody has it. Callers hold mu.
+func (f *largeFrames) admit(l *largeFrame, more int64) bool {
+	switch {
+	case f.used+more <= f.limit:
+		f.used += more
+		l.room += more
+	case f.privileged == nil:
+		f.privileged = l
+		f.used -= l.room
+		l.room = 0
+	default:
+		return false
+	}
+	f.reading[l] = struct{}{}
+	return true
 }
 
-// give takes the room back. Callers hold mu.
-func (f *largeFrames) give(size int64) {
-	f.used -= size
-	f.promote()
-}
-
-// promote admits those waiters, from the front, for whom there is room. Callers hold mu.
+// promote admits waiters, from the front, as far as there is room. Callers hold mu.
 func (f *largeFrames) promote() {
-	for len(f.waiters) > 0 && f.used+f.waiters[0].size <= f.limit {
+	for len(f.waiters) > 0 && f.admit(f.waiters[0].frame, f.waiters[0].more) {
 		w := f.waiters[0]
 		f.waiters[0] = nil
 		f.waiters = f.waiters[1:]
-		f.admit(w.peer, w.size)
+		w.frame.waited += time.Since(w.since)
 		close(w.ready)
 	}
 }
@@ -100,9 +113,9 @@ func (f *largeFrames) sweep(now time.Time) (stalled []*Peer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.waiters) > 0 && now.Sub(f.waiters[0].since) > f.time {
-		for p, since := range f.reading {
-			if now.Sub(since) > f.time {
-				stalled = append(stalled, p)
+		for l := range f.reading {
+			if now.Sub(l.begun)-l.waited > f.time {
+				stalled = append(stalled, l.peer)
 			}
 		}
 	}
@@ -112,25 +125,18 @@ func (f *largeFrames) sweep(now time.Time) (stalled []*Peer) {
 	return stalled
 }
 
-// frame returns the buffer for a frame of size bytes of p, who has acquired room for it if it is above smallFrame.
+// frame returns a frame of size bytes of p, with a buffer to begin with.
 func (f *largeFrames) frame(p *Peer, size int) *largeFrame {
-	l := &largeFrame{owner: f, peer: p, size: size}
-	if size > smallFrame {
-		l.buf = f.reuse(size)
-	}
-	if l.buf == nil {
-		l.buf = make([]byte, 0, min(size, growFactor*readBufferSize))
-	}
-	return l
+	return &largeFrame{owner: f, peer: p, size: size, buf: make([]byte, 0, min(size, smallFrame)), begun: time.Now()}
 }
 
-// reuse returns the smallest free buffer that takes size bytes, or nil.
+// reuse returns the smallest free buffer of size bytes or a little more, or nil.
 func (f *largeFrames) reuse(size int) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	best := -1
 	for i, b := range f.free {
-		if cap(b) >= size && (best < 0 || cap(b) < cap(f.free[best])) {
+		if cap(b) >= size && cap(b) <= size+size/4 && (best < 0 || cap(b) < cap(f.free[best])) {
 			best = i
 		}
 	}
@@ -145,25 +151,62 @@ func (f *largeFrames) reuse(size int) []byte {
 	return b[:0]
 }
 
+// keep takes a buffer for reuse if it is worth it. Callers hold mu.
+func (f *largeFrames) keep(b []byte) {
+	if size := int64(cap(b)); size > smallFrame && f.spare+size <= f.maxSpare {
+		f.free = append(f.free, b)
+		f.spare += size
+		f.freedAt = time.Now()
+	}
+}
+
 // largeFrame is a frame that does not fit readBuffer, while it is gathered and until it has been handled.
 type largeFrame struct {
 	owner *largeFrames
 	peer  *Peer
 	size  int    // bytes, with the length prefix
 	buf   []byte // what has arrived
+
+	begun time.Time // when its length was read
+
+	room   int64         // bytes taken from owner; guarded by owner.mu
+	waited time.Duration // for room; guarded by owner.mu
 }
 
 func (l *largeFrame) complete() bool { return len(l.buf) == l.size }
 
-// space returns where to read to: no further than the end of the frame, and no more than growFactor times what
-// has arrived already.
-func (l *largeFrame) space() []byte {
-	if len(l.buf) == cap(l.buf) {
-		grown := make([]byte, len(l.buf), min(l.size, growFactor*cap(l.buf)))
-		copy(grown, l.buf)
-		l.buf = grown
+// full tells whether the buffer must grow before more is read.
+func (l *largeFrame) full() bool { return len(l.buf) == cap(l.buf) && !l.complete() }
+
+// space returns where to read to: no further than the end of the frame. It is empty if the buffer is full.
+func (l *largeFrame) space() []byte { return l.buf[len(l.buf):min(l.size, cap(l.buf))] }
+
+// grow makes a full buffer larger, no more than growFactor times, after waiting for room.
+func (l *largeFrame) grow() error {
+	size := min(l.size, growFactor*cap(l.buf))
+	if size <= smallFrame { // takes no room
+		l.buf = append(make([]byte, 0, size), l.buf...)
+		return nil
 	}
-	return l.buf[len(l.buf):min(l.size, cap(l.buf))]
+	size = (size + smallFrame - 1) / smallFrame * smallFrame // few sizes, so that buffers fit again
+	f := l.owner
+	held := 0
+	if cap(l.buf) > smallFrame {
+		held = cap(l.buf)
+	}
+	if err := f.acquire(l, int64(size-held)); err != nil {
+		return err
+	}
+	buf := f.reuse(size)
+	if buf == nil {
+		buf = make([]byte, 0, size)
+	}
+	old := l.buf
+	l.buf = append(buf, old...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keep(old[:0])
+	return nil
 }
 
 // arrived notes that the frame is complete.
@@ -172,7 +215,7 @@ func (l *largeFrame) arrived() {
 		return
 	}
 	l.owner.mu.Lock()
-	delete(l.owner.reading, l.peer)
+	delete(l.owner.reading, l)
 	l.owner.mu.Unlock()
 }
 
@@ -184,13 +227,13 @@ func (l *largeFrame) release() {
 	f := l.owner
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !l.complete() {
-		delete(f.reading, l.peer)
-	} else if size := int64(cap(l.buf)); f.spare+size <= f.limit {
-		f.free = append(f.free, l.buf)
-		f.spare += size
-		f.freedAt = time.Now()
-	}
+	delete(f.reading, l)
+	f.keep(l.buf[:0])
 	l.buf = nil
-	f.give(int64(l.size))
+	f.used -= l.room
+	l.room = 0
+	if f.privileged == l {
+		f.privileged = nil
+	}
+	f.promote()
 }
