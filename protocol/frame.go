@@ -37,7 +37,7 @@ var (
 func FrameLength(prefix []byte, limit int) (int, error) {
 	total := binary.BigEndian.Uint32(prefix)
 	if int64(total) > int64(limit)-prefixSize {
-		return 0, fmt.Errorf("%w: length %d", ErrFrameTooLarge, total)
+		return 0, fmt.Errorf("%w: %d bytes, the limit is %d", ErrFrameTooLarge, int64(total)+prefixSize, limit)
 	}
 	if total < wordSize {
 		return 0, fmt.Errorf("%w: length %d", ErrFrameTooShort, total)
