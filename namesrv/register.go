@@ -174,24 +174,21 @@ func (t *routeTable) plan(r *registration, body *protocol.RegisterBrokerBody) (*
 	if p.group != nil && p.group.cluster != h.ClusterName {
 		return nil, res, &sharedNameError{brokerName: h.BrokerName, cluster: h.ClusterName, holder: p.group.cluster}
 	}
-	first := true // the id had no address
 	if p.group != nil {
-		if m := p.group.member(h.BrokerID); m != nil {
-			first = m.addr == ""
-			if m.addr != h.BrokerAddr {
-				p.holder = m
-			} else {
-				res.known = true
-			}
+		if m := p.group.member(h.BrokerID); m != nil && m.addr == h.BrokerAddr {
+			res.known = true
+		} else {
+			p.holder = m
 		}
 	}
+	vacant := p.holder == nil && !res.known // the id has no address
 	if p.holder != nil {
 		if stateVersion(p.holder.version) > stateVersion(body.DataVersion) {
 			return nil, registered{outrankedBy: p.holder.addr}, nil
 		}
 		res.replaced = p.holder.addr
 	}
-	if p.holder == nil && !res.known && len(body.Topics) == 1 {
+	if vacant && len(body.Topics) == 1 {
 		return nil, res, errFirstRegistrationIncomplete
 	}
 
@@ -219,7 +216,7 @@ func (t *routeTable) plan(r *registration, body *protocol.RegisterBrokerBody) (*
 	}
 	p.withhold = prime && p.acting
 	if contributes || prime {
-		changed := first || p.live == nil || !sameVersion(p.live.version, body.DataVersion)
+		changed := vacant || p.live == nil || !sameVersion(p.live.version, body.DataVersion)
 		t.planTopics(r, body, p, changed)
 	}
 	return p, res, nil
@@ -304,11 +301,8 @@ func (p *registrationPlan) queueEntry(c *protocol.TopicConfig) queueEntry {
 	}
 }
 
-// takeBack takes back all answers that the plan makes wrong.
+// takeBack takes back all answers that the plan makes wrong, except those of p.moved, see remove.
 func (t *routeTable) takeBack(p *registrationPlan, body *protocol.RegisterBrokerBody) {
-	if p.moved != nil {
-		t.answers.takeBack(p.moved.group.topics)
-	}
 	if p.group != nil && p.regrouped {
 		t.answers.takeBack(p.group.topics)
 	}
@@ -324,7 +318,7 @@ func (t *routeTable) takeBack(p *registrationPlan, body *protocol.RegisterBroker
 // carryOut changes the table as planned.
 func (t *routeTable) carryOut(r *registration, body *protocol.RegisterBrokerBody, p *registrationPlan, res *registered) {
 	h := &r.header
-	if p.moved != nil {
+	if p.moved != nil { // first of all, because it takes back answers
 		res.notices = t.remove(p.moved, r.notifyMinBroker)
 	}
 	if p.holder != nil {

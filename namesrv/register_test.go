@@ -182,6 +182,9 @@ func TestN28FollowerWithALowerID(t *testing.T) {
 		tt.register(candidate)
 		require.Equal(t, "a{-1:Z 0:X} 8/8/6", tt.where("T"))
 		require.Equal(t, "none", tt.where("W"), "it is not the master")
+		tt.wipeWritePerm("a")
+		require.Equal(t, "a{-1:Z 0:X} 8/8/4", tt.where("T", withActingMaster), "nobody stands in for a living master")
+		tt.addWritePerm("a")
 		tt.close(master)
 		if acting == actingOn {
 			require.Equal(t, "a{0:Z} 8/8/4", tt.where("T", withActingMaster))
@@ -429,6 +432,35 @@ func TestRenewal(t *testing.T) {
 	require.False(t, renew(nil), "gone")
 }
 
+func TestSlaveBecomesMasterWithTheSameVersion(t *testing.T) {
+	tt := newTableTest(t)
+	b := &broker{name: "a", id: 1, addr: "X", acting: actingOn, topics: topics("T", "U")}
+	tt.register(b)
+	require.Equal(t, int32(4), tt.perm("T"))
+	b.id = 0
+	tt.register(b)
+	require.Equal(t, int32(6), tt.perm("T"))
+}
+
+func TestRepetitionsThatHaveAnEffect(t *testing.T) {
+	tt := newTableTest(t)
+	b := &broker{name: "a", addr: "X", topics: topics("T", "U"), deleteTopics: true}
+	tt.register(b)
+	tt.registerTopic("S", []protocol.QueueData{{BrokerName: "a", Perm: 6}})
+	tt.register(b)
+	require.Equal(t, "none", tt.where("S"), "the broker's table does not have it")
+	tt.unregister(b)
+
+	master, slave := masterAndSlave()
+	slave.topics = topics("T", "OnlySlave")
+	tt.register(master)
+	tt.register(slave)
+	require.Equal(t, "none", tt.where("OnlySlave"))
+	tt.unregister(master)
+	tt.register(slave)
+	require.Equal(t, "a{1:Y} 8/8/4", tt.where("OnlySlave"), "now its topics count")
+}
+
 func TestRenewalKeepsReadyAnswers(t *testing.T) {
 	tt := newTableTest(t)
 	b := &broker{name: "a", addr: "X", topics: topics("T", "U")}
@@ -538,6 +570,17 @@ func TestStaticTopics(t *testing.T) {
 	tt.register(b)
 	tt.unregister(b)
 	require.Equal(t, map[string]string{"a": "6"}, epochs("S"), "F5: mappings go with their broker")
+	b.mappings = []protocol.NamedQueueMapping{mapping("S", "a", 8)}
+	tt.register(b)
+	tt.deleteTopic("S", "")
+	tt.register(b)
+	require.Equal(t, map[string]string{"a": "8"}, epochs("S"), "another broker may tell")
+	tt.register(a)
+	tt.unregister(a)
+	require.Empty(t, epochs("S"), "F5: they go with whom they are about")
+	tt.register(a)
+	tt.unregister(b)
+
 	tt.deleteTopic("S", "")
 	a.mappings = nil
 	tt.register(a)

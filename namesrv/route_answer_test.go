@@ -42,6 +42,11 @@ func TestN46OrderTopicConf(t *testing.T) {
 		require.Nil(t, tt.look("T").OrderTopicConf)
 		tt.check()
 	}
+	for i := range 2 * maxAnswersPerTopic {
+		q := routeQuery{orderConf: protocol.Some(fmt.Sprint("a:", i))}
+		tt.route("T", q)
+		require.Same(t, tt.route("T", q), tt.route("T", q), "former configurations take no place from the present one")
+	}
 }
 
 func TestActingMasterInRoutes(t *testing.T) {
