@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -96,12 +97,19 @@ func startNamesrvIn(t testing.TB, dir string, properties ...string) *nameServer 
 	return ns
 }
 
-// startNamesrvWith starts a NameServer with options of its own; Listener, Config and Log are set here.
+// startNamesrvWith starts a NameServer with options of its own; Config and Log are set here.
 func startNamesrvWith(t testing.TB, o namesrv.Options, properties ...string) *nameServer {
 	t.Helper()
 	ns, err := newNamesrv(t, t.TempDir(), o, properties...)
 	require.NoError(t, err)
 	return ns
+}
+
+// startNamesrvOn starts a NameServer on a listener that is there already.
+func startNamesrvOn(t testing.TB, l net.Listener, o namesrv.Options, properties ...string) *nameServer {
+	t.Helper()
+	o.Listener = l
+	return startNamesrvWith(t, o, properties...)
 }
 
 func newNamesrv(t testing.TB, dir string, o namesrv.Options, properties ...string) (*nameServer, error) {
@@ -116,8 +124,10 @@ func newNamesrv(t testing.TB, dir string, o namesrv.Options, properties ...strin
 	if o.Config, err = conf.Load(conf.Sources{File: ns.confFile(), Environ: []string{"HOME=" + dir}, Log: o.Log}); err != nil {
 		return nil, err
 	}
-	if o.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		return nil, err
+	if o.Listener == nil {
+		if o.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return nil, err
+		}
 	}
 	server, err := namesrv.New(o)
 	if err != nil {
@@ -405,7 +415,7 @@ type routeJSON struct {
 		ZoneName           *string
 	}
 	QueueDatas []struct {
-		BrokerName                                         string
+		BrokerName                                        string
 		Perm, ReadQueueNums, WriteQueueNums, TopicSysFlag int
 	}
 	FilterServerTable map[string][]string
@@ -485,6 +495,23 @@ func (c *client) isServed(topic string, brokerNames ...string) error {
 	return nil
 }
 
+// hasMembers is nil if the broker has exactly these addresses.
+func (c *client) hasMembers(brokerName string, addrs ...string) error {
+	answer, err := c.try(protocol.ReqGetBrokerMemberGroup, ext("clusterName", "C", "brokerName", brokerName, "acceptStandardJsonOnly", "true"), "")
+	if err != nil {
+		return err
+	}
+	var group struct{ BrokerMemberGroup struct{ BrokerAddrs map[string]string } }
+	if err := json.Unmarshal(answer.Body, &group); err != nil {
+		return fmt.Errorf("%w: %s", err, answer.Body)
+	}
+	got := slices.Sorted(maps.Values(group.BrokerMemberGroup.BrokerAddrs))
+	if slices.Sort(addrs); !slices.Equal(got, addrs) {
+		return fmt.Errorf("%s has %q instead of %q", brokerName, got, addrs)
+	}
+	return nil
+}
+
 // clusters is a ClusterInfo as strict JSON.
 type clusters struct {
 	BrokerAddrTable map[string]struct {
@@ -552,4 +579,22 @@ func TestServerStartsAndStops(t *testing.T) {
 	b.closed()
 	_, err := net.Dial("tcp", ns.Addr)
 	require.Error(t, err)
+}
+
+// testClock is a clock that the test moves.
+type testClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *testClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *testClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
 }

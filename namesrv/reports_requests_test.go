@@ -140,7 +140,9 @@ func TestN6(t *testing.T) {
 func TestN7(t *testing.T) {
 	ns := startNamesrv(t)
 	dv := `"dataVersion":{"counter":1,"stateVersion":0,"timestamp":1}`
-	wrapped := func(inner string) string { return `{"topicConfigSerializeWrapper":` + inner + `,"filterServerList":[]}` }
+	wrapped := func(inner string) string {
+		return `{"topicConfigSerializeWrapper":` + inner + `,"filterServerList":[]}`
+	}
 	for i, body := range []string{
 		"", "{}", "null", "[]", " ",
 		wrapped("null"),
@@ -166,7 +168,7 @@ func TestN7(t *testing.T) {
 
 		moved := testBroker{Name: name, Addr: fmt.Sprintf("127.0.0.1:%d", 2000+i)}
 		c2 := ns.startBroker(moved)
-		require.Equal(t, map[string]string{"0": moved.Addr}, ns.route(name + "-1").addrs(name), "%q", body)
+		require.Equal(t, map[string]string{"0": moved.Addr}, ns.route(name+"-1").addrs(name), "%q", body)
 		c.close()
 		c2.close()
 		eventually(t, func() error { return ns.Admin().isServed(name + "-1") })
