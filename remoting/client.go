@@ -166,8 +166,8 @@ func (c *Client) InvokeAsync(ctx context.Context, addr string, cmd *protocol.Com
 	}
 }
 
-// Oneway sends cmd without waiting for an answer. It connects if need be and returns once cmd is in the
-// connection's output buffer.
+// Oneway sends cmd without waiting for an answer. It connects if need be, waits for room to send until ctx ends, and
+// returns once cmd is in the connection's output buffer.
 //
 // Errors: as Invoke.
 func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command) error {
@@ -175,7 +175,7 @@ func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command)
 	if err != nil {
 		return err
 	}
-	if err := p.Oneway(ctx, cmd); err != nil {
+	if err := p.request(ctx, cmd, c.core.opaque.Add(1), protocol.FlagOneway, nil); err != nil {
 		return &SendError{addr, err}
 	}
 	return nil
@@ -322,5 +322,4 @@ func (c *Client) Close() {
 		p.close(CloseShutdown, nil)
 	}
 	c.running.Wait()
-	c.core.waitExecutors()
 }

@@ -78,18 +78,6 @@ func (c *core) isStopping() bool {
 	}
 }
 
-// waitExecutors waits until the table's executors have nothing to do.
-func (c *core) waitExecutors() {
-	for _, entry := range c.table {
-		if entry.Executor != nil {
-			entry.Executor.Wait()
-		}
-	}
-	if c.fallback != nil && c.fallback.Executor != nil {
-		c.fallback.Executor.Wait()
-	}
-}
-
 // handleFrame handles one frame, whose buffer is large if it has its own. An error ends the connection.
 func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
 	var cmd *protocol.Command

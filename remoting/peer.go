@@ -38,11 +38,12 @@ func (p *Peer) Close() { p.close(CloseLocal, nil) }
 //
 // Errors: ErrClosed, ErrBusy, protocol.ErrFrameTooLarge.
 func (p *Peer) Oneway(_ context.Context, cmd *protocol.Command) error {
-	return p.request(cmd, p.core.opaque.Add(1), protocol.FlagOneway, nil)
+	return p.request(nil, cmd, p.core.opaque.Add(1), protocol.FlagOneway, nil)
 }
 
-// Invoke sends cmd as Oneway does and waits for the answer until ctx ends. ErrBusy also means that ctx ended
-// while as many calls as Limits.Invokes allows waited already.
+// Invoke sends cmd as Oneway does, but waits for room to send it and for the answer until ctx ends. It must not be
+// called on the peer's own goroutine, that is by a handler without executor. ErrBusy means that ctx ended before
+// cmd was sent.
 //
 // Errors: as Oneway, and ctx's.
 func (p *Peer) Invoke(ctx context.Context, cmd *protocol.Command) (*protocol.Command, error) {
@@ -52,7 +53,7 @@ func (p *Peer) Invoke(ctx context.Context, cmd *protocol.Command) (*protocol.Com
 	defer p.core.invokes.Release(1)
 	opaque := p.core.opaque.Add(1)
 	answer := make(chan *protocol.Command, 1) // its one value is sent by whoever removes it from calls
-	if err := p.request(cmd, opaque, 0, answer); err != nil {
+	if err := p.request(ctx, cmd, opaque, 0, answer); err != nil {
 		return nil, err
 	}
 	select {
@@ -76,18 +77,16 @@ func (p *Peer) Invoke(ctx context.Context, cmd *protocol.Command) (*protocol.Com
 	return nil, ctx.Err()
 }
 
-// request sends a request. answer, if not nil, gets the response, or is closed with the connection.
-func (p *Peer) request(cmd *protocol.Command, opaque, flag int32, answer chan *protocol.Command) error {
+// request sends a request, after waiting for room until ctx ends; with a nil ctx it does not wait. answer, if not
+// nil, gets the response, or is closed with the connection.
+func (p *Peer) request(ctx context.Context, cmd *protocol.Command, opaque, flag int32, answer chan *protocol.Command) error {
 	sent := *cmd
 	sent.Opaque, sent.Flag = opaque, flag
 	sent.Language, sent.Version, sent.Codec = protocol.LanguageGo, protocol.CurrentVersion, p.core.codec
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.reason != 0 {
-		return ErrClosed
-	}
-	if p.out.size > 0 && p.out.size+len(cmd.Body) > p.core.limits.Output {
-		return ErrBusy
+	if err := p.waitForRoom(ctx, len(sent.Body)); err != nil {
+		return err
 	}
 	if err := p.out.append(&sent, sent.Body); err != nil {
 		return err
@@ -99,6 +98,28 @@ func (p *Peer) request(cmd *protocol.Command, opaque, flag int32, answer chan *p
 		p.calls[opaque] = answer
 	}
 	p.flushSoon()
+	return nil
+}
+
+// waitForRoom waits until n more bytes may be added to the output, or ctx, if any, ends. Callers hold mu.
+func (p *Peer) waitForRoom(ctx context.Context, n int) error {
+	full := func() bool { return p.out.size > 0 && p.out.size+n > p.core.limits.Output && p.reason == 0 }
+	if full() && ctx != nil {
+		defer context.AfterFunc(ctx, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.room.Broadcast()
+		})()
+		for full() && ctx.Err() == nil {
+			p.room.Wait()
+		}
+	}
+	switch {
+	case p.reason != 0:
+		return ErrClosed
+	case full():
+		return ErrBusy
+	}
 	return nil
 }
 

@@ -102,8 +102,8 @@ func (s *Server) Connections() int {
 	return len(s.peers)
 }
 
-// Run serves until ctx ends, then drains, and returns after all that it started has ended, the tasks on the
-// executors of its table included. It returns nil after ctx has ended, else why the listener failed. Call it once.
+// Run serves until ctx ends, then drains, and returns after all that it started has ended, handlers on executors
+// included. It returns nil after ctx has ended, else why the listener failed. Call it once.
 func (s *Server) Run(ctx context.Context) error {
 	base, end := context.WithCancel(context.WithoutCancel(ctx)) // handlers may finish after ctx has ended
 	defer end()
@@ -171,7 +171,6 @@ func (s *Server) stop(cut context.CancelFunc) {
 	})
 	defer timer.Stop()
 	s.serving.Wait()
-	s.core.waitExecutors()
 }
 
 // snapshot returns the connections past their handshake.
