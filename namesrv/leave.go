@@ -96,46 +96,50 @@ func (t *routeTable) connectionClosed(conn *remoting.Peer, notifyMinBroker bool)
 	return addrs, notices
 }
 
-// expire removes the brokers that have been silent for longer than their timeouts. It leaves those for whose
-// connection spare reports true (something from them waits to be read); a nil spare spares none.
+// expire removes the brokers that have been silent for longer than their timeouts. If it finds any it calls settle,
+// which gives time for signs of life that have arrived but are not handled yet, as after a pause of the whole
+// process; it then removes those that are still silent, or nobody if settle reports false.
 //
 // Source: spec/namesrv.md §6.3.
-func (t *routeTable) expire(spare func(*remoting.Peer) bool, notifyMinBroker bool) []departure {
+func (t *routeTable) expire(settle func() bool, notifyMinBroker bool) []departure {
 	now := t.clock()
 	var silent []*liveBroker
 	t.mu.RLock()
 	for _, b := range t.byAddr {
-		if b.expired(now) {
+		if b.silence(now) > b.timeout {
 			silent = append(silent, b)
 		}
 	}
 	t.mu.RUnlock()
-
+	if len(silent) == 0 || !settle() {
+		return nil
+	}
 	var gone []departure
 	for _, b := range silent {
-		if d, ok := t.expireOne(b, now, spare, notifyMinBroker); ok {
+		if d, ok := t.expireOne(b, now, notifyMinBroker); ok {
 			gone = append(gone, d)
 		}
 	}
 	return gone
 }
 
-func (b *liveBroker) expired(now time.Duration) bool {
-	return now-time.Duration(b.seen.Load()) > b.timeout
+// silence is the time from the broker's last sign of life to now.
+func (b *liveBroker) silence(now time.Duration) time.Duration {
+	return now - time.Duration(b.seen.Load())
 }
 
-// expireOne removes a broker if it is still silent.
-func (t *routeTable) expireOne(b *liveBroker, now time.Duration, spare func(*remoting.Peer) bool, notifyMinBroker bool) (departure, bool) {
+// expireOne removes a broker if it has not been heard of.
+func (t *routeTable) expireOne(b *liveBroker, now time.Duration, notifyMinBroker bool) (departure, bool) {
 	t.writer.Lock()
 	defer t.writer.Unlock()
-	if t.byAddr[b.brokerKey] != b || !b.expired(now) || spare != nil && spare(b.conn) {
+	silent := b.silence(now)
+	if t.byAddr[b.brokerKey] != b || silent <= b.timeout {
 		return departure{}, false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	d := departure{
-		cluster: b.cluster, brokerName: b.group.name, brokerAddr: b.addr, brokerID: b.id,
-		silent: now - time.Duration(b.seen.Load()), conn: b.conn,
+		cluster: b.cluster, brokerName: b.group.name, brokerAddr: b.addr, brokerID: b.id, silent: silent, conn: b.conn,
 	}
 	d.notices = t.remove(b, notifyMinBroker)
 	if len(t.byConn[d.conn]) > 0 {

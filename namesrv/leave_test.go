@@ -88,7 +88,7 @@ func TestN27HeartbeatOfAnUnknownBroker(t *testing.T) {
 		tt.now += time.Second
 		tt.queryDataVersion(queryHeader("C", "a", 0, "X"), nil)
 	}
-	require.Empty(t, tt.expire(nil, false))
+	require.Empty(t, tt.expire(settled, false))
 }
 
 func TestN36GoneAtOnce(t *testing.T) {
@@ -100,7 +100,7 @@ func TestN36GoneAtOnce(t *testing.T) {
 	tt.close(a)
 	require.Equal(t, []string{"T", "V"}, sorted(tt.allTopics()))
 	tt.now = 3*time.Second + 1
-	require.Len(t, tt.expire(nil, false), 1)
+	require.Len(t, tt.expire(settled, false), 1)
 	require.Empty(t, tt.allTopics())
 }
 
@@ -141,12 +141,12 @@ func TestExpiryOfOneBrokerOfAConnection(t *testing.T) {
 	tt.register(&broker{name: "k1", addr: "X", conn: conn, timeout: protocol.Some[int64](1000), topics: topics("T", "U")})
 	tt.register(&broker{name: "k2", addr: "Y", conn: conn, topics: topics("T", "U")})
 	tt.now = 2 * time.Second
-	gone := tt.expire(nil, false)
+	gone := tt.expire(settled, false)
 	require.Len(t, gone, 1)
 	require.Nil(t, gone[0].conn, "the other one still lives on it")
 	require.Equal(t, "k2{0:Y} 8/8/6", tt.where("T"))
 	tt.now = time.Hour
-	gone = tt.expire(nil, false)
+	gone = tt.expire(settled, false)
 	require.Len(t, gone, 1)
 	require.Same(t, conn, gone[0].conn)
 	tt.check()
@@ -158,23 +158,25 @@ func TestF31Timeouts(t *testing.T) {
 		tt.register(&broker{name: name, addr: name, timeout: protocol.Some(millis), topics: topics("T", "U")})
 	}
 	tt.now = time.Millisecond
-	require.Len(t, tt.expire(nil, false), 2)
+	require.Len(t, tt.expire(settled, false), 2)
 	require.Equal(t, "C[huge long]", tt.cluster())
 	tt.now = 99 * 365 * 24 * time.Hour
-	require.Empty(t, tt.expire(nil, false))
+	require.Empty(t, tt.expire(settled, false))
 	require.True(t, tt.heartbeat("C", "huge"))
 	tt.now = math.MaxInt64
-	require.Len(t, tt.expire(nil, false), 2, "no overflow")
+	require.Len(t, tt.expire(settled, false), 2, "no overflow")
 }
 
-func TestExpirySparesPeersWithUnreadBytes(t *testing.T) {
+func TestExpiryLetsWaitingSignsOfLifeCount(t *testing.T) {
 	tt := newTableTest(t)
-	b := &broker{name: "a", addr: "X", topics: topics("T", "U")}
-	tt.register(b)
-	tt.now = time.Hour
-	require.Empty(t, tt.expire(func(p *remoting.Peer) bool { return p == b.conn }, false))
+	tt.register(&broker{name: "a", addr: "X", topics: topics("T", "U")})
+	tt.register(&broker{name: "b", addr: "Y", topics: topics("T", "U")})
+	tt.now = time.Hour // the process was stopped, say
+	require.Empty(t, tt.expire(func() bool { return false }, false), "the server ends")
+	gone := tt.expire(func() bool { return tt.heartbeat("C", "X") }, false)
+	require.Len(t, gone, 1)
+	require.Equal(t, "Y", gone[0].brokerAddr)
 	require.Equal(t, "a{0:X} 8/8/6", tt.where("T"))
-	require.Len(t, tt.expire(func(*remoting.Peer) bool { return false }, false), 1)
 }
 
 func TestUnregisterWithFieldsThatDoNotFit(t *testing.T) { // golden transcript leave-unregister-odd
@@ -208,7 +210,7 @@ func TestNoticesOfTheLowestLeaving(t *testing.T) {
 	tt.now = 500 * time.Millisecond
 	tt.heartbeat("C", "W")
 	tt.now = 1200 * time.Millisecond
-	gone := tt.expire(nil, true)
+	gone := tt.expire(settled, true)
 	require.Len(t, gone, 1)
 	require.Equal(t, y.addr, gone[0].brokerAddr)
 	require.Equal(t, left("Y", 3, "W", "W"), gone[0].notices)

@@ -63,7 +63,7 @@ func TestN21NewAddressWithinTheTimeout(t *testing.T) {
 	tt.close(x)
 	require.Equal(t, "a{0:Y} 8/8/6", tt.where("T"))
 	tt.now += 20 * time.Second
-	require.Empty(t, tt.expire(nil, false))
+	require.Empty(t, tt.expire(settled, false))
 	require.Equal(t, "a{0:Y} 8/8/6", tt.where("T"))
 	stored, changed := tt.queryDataVersion(queryHeader("C", "a", 0, "X"), &x.version)
 	require.Nil(t, stored, "F2: the replaced address is not live")
@@ -145,9 +145,9 @@ func TestN25AbsentOptionalFields(t *testing.T) {
 	tt.register(&broker{name: "a", addr: "X", topics: topics("T", "U")})
 	require.False(t, tt.look("T").BrokerDatas[0].EnableActingMaster)
 	tt.now = 120 * time.Second
-	require.Empty(t, tt.expire(nil, false))
+	require.Empty(t, tt.expire(settled, false))
 	tt.now++
-	require.Len(t, tt.expire(nil, false), 1)
+	require.Len(t, tt.expire(settled, false), 1)
 }
 
 func TestN26VersionQueryOfAnotherBroker(t *testing.T) {
@@ -420,7 +420,7 @@ func TestRenewal(t *testing.T) {
 	tt.now = time.Second
 	require.True(t, renew(nil))
 	tt.now = 2 * time.Second
-	require.Empty(t, tt.expire(nil, false), "renewed in time")
+	require.Empty(t, tt.expire(settled, false), "renewed in time")
 
 	second := newPeer()
 	require.True(t, renew(func(r *registration) { r.conn = second }), "on another connection")

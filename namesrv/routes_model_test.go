@@ -363,7 +363,7 @@ func TestTableAgainstModel(t *testing.T) {
 					}
 				}
 				var got []string
-				for _, d := range x.tt.expire(nil, false) {
+				for _, d := range x.tt.expire(settled, false) {
 					got = append(got, d.brokerAddr)
 				}
 				require.ElementsMatch(rt, want, got)

@@ -63,7 +63,7 @@ func TestN41ReadersAmongComingAndGoingBrokers(t *testing.T) {
 				case 3:
 					table.registerTopic("shared", []protocol.QueueData{{BrokerName: name, Perm: 6}})
 					table.heartbeat("C", name)
-					table.expire(nil, true)
+					table.expire(settled, true)
 				}
 			}
 		})

@@ -132,6 +132,9 @@ func (tt *tableTest) close(b *broker) []notice {
 	return notices
 }
 
+// settled is for expire: there is nothing to wait for.
+func settled() bool { return true }
+
 // seenRoute is a route as a strict client reads it.
 type seenRoute struct {
 	QueueDatas []struct {
@@ -554,11 +557,11 @@ func TestPeer28Scan(t *testing.T) {
 	tt := newTableTest(t)
 	b := &broker{name: "a", addr: "X", timeout: protocol.Some[int64](30_000), topics: topics("T", "U")}
 	tt.register(b)
-	require.Empty(t, tt.expire(nil, false), "fresh")
+	require.Empty(t, tt.expire(settled, false), "fresh")
 	tt.now += 30 * time.Second
-	require.Empty(t, tt.expire(nil, false), "the timeout itself is no excess")
+	require.Empty(t, tt.expire(settled, false), "the timeout itself is no excess")
 	tt.now++
-	gone := tt.expire(nil, false)
+	gone := tt.expire(settled, false)
 	tt.check()
 	require.Len(t, gone, 1)
 	require.Equal(t, departure{cluster: "C", brokerName: "a", brokerAddr: "X", silent: 30*time.Second + 1, conn: b.conn}, gone[0])

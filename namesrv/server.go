@@ -186,9 +186,21 @@ func (s *Server) Closed(peer *remoting.Peer, reason remoting.CloseReason) {
 	s.notify(notices)
 }
 
-// expire removes the brokers that have been silent for too long, and closes their connections.
-func (s *Server) expire() {
-	for _, d := range s.routes.expire(nil, s.conf.Namesrv().NotifyMinBrokerIDChanged) {
+// expire removes the brokers that have been silent for too long, and closes their connections. What they have sent
+// gets a moment to be read first: after a pause of the process (SIGSTOP, a virtual machine that moved) all have been
+// silent, and all their heartbeats wait.
+func (s *Server) expire(ctx context.Context) {
+	settle := func() bool {
+		timer := time.NewTimer(expirySettle)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for _, d := range s.routes.expire(settle, s.conf.Namesrv().NotifyMinBrokerIDChanged) {
 		s.log.Warn().Str("clusterName", d.cluster).Str("brokerName", d.brokerName).Int64("brokerId", d.brokerID).
 			Str("brokerAddr", d.brokerAddr).Dur("silentMillis", d.silent).Msg("broker expired")
 		if d.conn != nil {

@@ -12,6 +12,8 @@ const (
 	kvPrintFirst    = time.Minute
 	kvPrintPeriod   = 10 * time.Minute
 	waterMarkPeriod = time.Second
+
+	expirySettle = 250 * time.Millisecond // between finding a broker silent and removing it
 )
 
 // scanLoop lets brokers expire that have been silent for longer than they said, until ctx ends.
@@ -21,7 +23,7 @@ func (s *Server) scanLoop(ctx context.Context) error {
 	for {
 		select {
 		case <-tick.C:
-			s.expire()
+			s.expire(ctx)
 		case <-ctx.Done():
 			return nil
 		}
