@@ -2,6 +2,7 @@ package remoting
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -67,6 +68,11 @@ func (p *Peer) use(conn net.Conn, initial []byte) {
 	if sc, ok := conn.(syscall.Conn); ok && rawReads {
 		if raw, err := sc.SyscallConn(); err == nil {
 			p.raw, p.readable = raw, p.tryRead
+		}
+	}
+	if t, ok := conn.(*tls.Conn); ok {
+		if socket, ok := t.NetConn().(*tlsSocket); ok {
+			socket.stopBlocking()
 		}
 	}
 }

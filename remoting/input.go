@@ -1,6 +1,8 @@
 package remoting
 
 import (
+	"crypto/tls"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -84,18 +86,32 @@ func (in *input) took(n int) {
 
 // fill waits for bytes and reads them. A peer that closed is io.EOF.
 func (p *Peer) fill() error {
-	if p.raw == nil { // TLS: what is ready cannot be told from outside, so the buffer is held while waiting
-		n, err := p.conn.Read(p.in.space())
-		p.in.took(n)
-		if n > 0 {
-			return nil
-		}
-		return err
+	if p.raw == nil {
+		return p.fillTLS()
 	}
 	if err := p.raw.Read(p.readable); err != nil {
 		return err
 	}
 	return p.in.err
+}
+
+// fillTLS is fill for TLS connections, and for sockets that cannot be read directly. Those of clients hold the
+// buffer while they wait.
+func (p *Peer) fillTLS() error {
+	for {
+		n, err := p.conn.Read(p.in.space())
+		p.in.took(n)
+		if n > 0 {
+			return nil
+		}
+		if !errors.Is(err, errWouldBlock) {
+			return err
+		}
+		p.in.rest()
+		if err := p.conn.(*tls.Conn).NetConn().(*tlsSocket).wait(); err != nil {
+			return err
+		}
+	}
 }
 
 // tryRead is called by the poller when the socket may be readable, and reports false to wait until it is.

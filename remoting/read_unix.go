@@ -21,5 +21,19 @@ func readNow(fd uintptr, b []byte) (n int, wait bool, err error) {
 	}
 }
 
-// rawReads tells that readNow works on this system.
+// readyNow reports whether a read of the non-blocking descriptor fd would give bytes, the end of the stream or an
+// error. It uses buf and takes nothing from the stream.
+func readyNow(fd uintptr, buf []byte) bool {
+	for {
+		switch _, _, err := syscall.Recvfrom(int(fd), buf, syscall.MSG_PEEK); err {
+		case syscall.EAGAIN:
+			return false
+		case syscall.EINTR:
+		default:
+			return true
+		}
+	}
+}
+
+// rawReads tells that readNow and readyNow work on this system.
 const rawReads = true

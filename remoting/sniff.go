@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"syscall"
 	"time"
 )
 
@@ -121,21 +123,34 @@ func tlsHandshake(raw net.Conn, got []byte, cfg *tls.Config, timeout time.Durati
 	if err := raw.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, err
 	}
-	conn := tls.Server(&replayConn{Conn: raw, replay: got}, cfg)
+	conn := tls.Server(&tlsSocket{Conn: raw, replay: got}, cfg)
 	if err := conn.Handshake(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTLSHandshake, err)
 	}
 	return conn, raw.SetDeadline(time.Time{})
 }
 
-// replayConn is a connection whose first bytes have been read already and are read once more.
-type replayConn struct {
+// tlsSocket is the connection beneath a TLS connection of a server. It first gives the bytes that were read ahead of
+// the handshake. After stopBlocking its reads do not block, so that who reads the TLS connection can give up the
+// buffer while there is nothing to read, and call wait.
+type tlsSocket struct {
 	net.Conn
-	replay []byte // owned by the reading goroutine
+	replay []byte          // owned by the reading goroutine
+	raw    syscall.RawConn // nil: reads block
+	peek   [1]byte         // owned by the reading goroutine
+}
+
+// stopBlocking makes later reads return errWouldBlock instead of waiting, where the system allows it.
+func (c *tlsSocket) stopBlocking() {
+	if sc, ok := c.Conn.(syscall.Conn); ok && rawReads {
+		if raw, err := sc.SyscallConn(); err == nil {
+			c.raw = raw
+		}
+	}
 }
 
 // Read gives the bytes to replay before those of the connection.
-func (c *replayConn) Read(p []byte) (int, error) {
+func (c *tlsSocket) Read(p []byte) (n int, err error) {
 	if len(c.replay) > 0 {
 		n := copy(p, c.replay)
 		if c.replay = c.replay[n:]; len(c.replay) == 0 {
@@ -143,5 +158,38 @@ func (c *replayConn) Read(p []byte) (int, error) {
 		}
 		return n, nil
 	}
-	return c.Conn.Read(p)
+	if c.raw == nil {
+		return c.Conn.Read(p)
+	}
+	wait := false
+	rawErr := c.raw.Read(func(fd uintptr) bool {
+		n, wait, err = readNow(fd, p)
+		return true
+	})
+	switch {
+	case rawErr != nil: // closed, or a deadline
+		return 0, rawErr
+	case wait:
+		return 0, errWouldBlock
+	case err != nil:
+		return 0, os.NewSyscallError("read", err)
+	case n == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
 }
+
+// wait returns once the socket has bytes, or its end, to read.
+func (c *tlsSocket) wait() error {
+	return c.raw.Read(func(fd uintptr) bool { return readyNow(fd, c.peek[:]) })
+}
+
+// errWouldBlock is what a tlsSocket's Read returns when there is nothing to read. crypto/tls takes it for a read that
+// timed out, after which a connection stays usable.
+var errWouldBlock net.Error = wouldBlock{}
+
+type wouldBlock struct{}
+
+func (wouldBlock) Error() string   { return "nothing to read" }
+func (wouldBlock) Timeout() bool   { return true }
+func (wouldBlock) Temporary() bool { return true }
