@@ -501,7 +501,9 @@ func (c *client) hasMembers(brokerName string, addrs ...string) error {
 	if err != nil {
 		return err
 	}
-	var group struct{ BrokerMemberGroup struct{ BrokerAddrs map[string]string } }
+	var group struct {
+		BrokerMemberGroup struct{ BrokerAddrs map[string]string }
+	}
 	if err := json.Unmarshal(answer.Body, &group); err != nil {
 		return fmt.Errorf("%w: %s", err, answer.Body)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mq-server/mq/conf"
+	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
 )
 
@@ -23,7 +24,9 @@ type Options struct {
 	Config *conf.Store
 	// TLS decides about TLS on the listener and towards brokers. nil: plain connections only.
 	TLS *remoting.TLS
-	Log zerolog.Logger
+	// Codec is the header encoding of all that is sent; the zero value is JSON, the original's default.
+	Codec protocol.Codec
+	Log   zerolog.Logger
 	// Production is where cluster-test mode (clusterTest=true) finds the production environment.
 	Production Production
 	// Now is the clock that liveness and the warm-up are measured with; nil: time.Now. It should be monotonic.
@@ -72,7 +75,7 @@ func New(o Options) (*Server, error) {
 		started:      started,
 		scanInterval: cfg.Namesrv.ScanInterval(),
 		routes:       newRouteTable(func() time.Duration { return o.Now().Sub(started) }, 0),
-		client:       newClient(cfg, o.TLS, o.Log),
+		client:       newClient(cfg, o),
 	}
 	var err error
 	if s.kv, err = openKVStore(cfg.Namesrv.KVConfigPath, o.Log); err != nil {
@@ -97,6 +100,7 @@ func New(o Options) (*Server, error) {
 		Listener:      s,
 		Log:           o.Log,
 		TLS:           o.TLS,
+		Codec:         o.Codec,
 		Idle:          func() time.Duration { return o.Config.Server().Idle() },
 		SendBuffer:    cfg.Server.ServerSocketSndBufSize,
 		ReceiveBuffer: cfg.Server.ServerSocketRcvBufSize,
@@ -106,9 +110,10 @@ func New(o Options) (*Server, error) {
 }
 
 // newClient returns the client for the connections that the server makes.
-func newClient(cfg *conf.Config, t *remoting.TLS, log zerolog.Logger) *remoting.Client {
+func newClient(cfg *conf.Config, o Options) *remoting.Client {
 	c := remoting.ClientConfig{
-		Log:            log,
+		Log:            o.Log,
+		Codec:          o.Codec,
 		ConnectTimeout: cfg.Client.ConnectTimeout(),
 		Idle:           cfg.Client.Idle(),
 		KeepOnTimeout:  !cfg.Client.ClientCloseSocketIfTimeout,
@@ -119,8 +124,8 @@ func newClient(cfg *conf.Config, t *remoting.TLS, log zerolog.Logger) *remoting.
 	if c.Idle == 0 {
 		c.Idle = -1 // never, for the client
 	}
-	if cfg.Client.UseTLS && t != nil {
-		c.TLS = t.ClientConfig()
+	if cfg.Client.UseTLS && o.TLS != nil {
+		c.TLS = o.TLS.ClientConfig()
 	}
 	return remoting.NewClient(c)
 }
