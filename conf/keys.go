@@ -59,11 +59,11 @@ var namesrvKeys = []Key{
 	boolean("returnOrderTopicConfigToBroker", func(c *Config) *bool { return &c.Namesrv.ReturnOrderTopicConfigToBroker }).def("true").live().
 		about("the answer to a registration carries the order configuration"),
 	integer("clientRequestThreadPoolNums", func(c *Config) *int { return &c.Namesrv.ClientRequestThreadPoolNums }).def("8").from(1).
-		about("threads for route requests; here each is answered on its connection").noEffect(),
+		about("how many questions to the production environment are on their way at a time in cluster-test mode; all other route requests are answered at once"),
 	integer("defaultThreadPoolNums", func(c *Config) *int { return &c.Namesrv.DefaultThreadPoolNums }).def("16").from(1).
 		about("how many requests other than route requests are worked on at a time"),
 	integer("clientRequestThreadPoolQueueCapacity", func(c *Config) *int { return &c.Namesrv.ClientRequestThreadPoolQueueCap }).def("50000").from(1).
-		about("how many route requests may wait; here none does").noEffect(),
+		about("how many such questions may wait; further ones are answered \"system busy\""),
 	integer("defaultThreadPoolQueueCapacity", func(c *Config) *int { return &c.Namesrv.DefaultThreadPoolQueueCap }).def("10000").from(1).
 		about("how many other requests may wait; further ones are answered \"system busy\""),
 	long("scanNotActiveBrokerInterval", func(c *Config) *int64 { return &c.Namesrv.ScanNotActiveBrokerInterval }).def("5000").from(1).

@@ -365,7 +365,7 @@ func originIn(path string, props []Property) func(key string) string {
 func (l *loader) readFile(path string) ([]Property, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("configuration file: %w", err)
 	}
 	if damaged(data) {
 		backup, err := os.ReadFile(path + backupSuffix)

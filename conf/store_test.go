@@ -91,8 +91,8 @@ func TestUpdateIsKept(t *testing.T) {
 	require.Equal(t, want, again.Text())
 }
 
-// update is one step of the golden scenarios config-update, config-text and config-injection, or of ours.
-type update struct {
+// updateStep is one step of the golden scenarios config-update, config-text and config-injection, or of ours.
+type updateStep struct {
 	rule, body string
 	err        string // "" for success
 	key, want  string // what is shown afterwards; no key: everything is as before
@@ -103,7 +103,7 @@ func TestUpdate(t *testing.T) {
 	s, err := Load(Sources{File: path, Environ: []string{"HOME=/h"}})
 	require.NoError(t, err)
 	blackList := ErrBlackList.Error()
-	for _, row := range []update{
+	for _, row := range []updateStep{
 		{"a boolean", "orderMessageEnable=true", "", "orderMessageEnable", "true"},
 		{"blanks and a colon", "waitSecondsForService = 9\nproductEnvName: a b \n", "", "productEnvName", "a b"},
 		{"blanks behind a number", "waitSecondsForService=12  ", "", "waitSecondsForService", "12"},

@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Version is that of this program; set with -ldflags "-X github.com/mq-server/mq/cmd.Version=…".
+var Version = "dev"
+
+// Run does what the command line args (with the program's name first) ask for, until it is done or ctx ends, and
+// returns the exit status: 0, or 1 after one line on stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	app := newApp(stdout, stderr)
+	if len(args) > 1 && args[1] == completeCommand {
+		printCompletions(app, args[2:])
+		return 0
+	}
+	err := app.RunContext(ctx, tolerant(app, args))
+	if err == nil {
+		return 0
+	}
+	status := 1
+	var coder cli.ExitCoder
+	if errors.As(err, &coder) {
+		status = coder.ExitCode()
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(stderr, "mq: %s\n", strings.Join(strings.Fields(text), " "))
+	}
+	return status
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	app := &cli.App{
+		Name:    "mq",
+		Usage:   "a NameServer for Apache RocketMQ, and its tools",
+		Version: Version,
+		Description: "Takes the place of the Java NameServer of RocketMQ 4.x and 5.x: same protocol, same configuration file.\n" +
+			"Try:  mq namesrv --set listenPort=9876",
+		Commands:                  []*cli.Command{namesrvCommand(), benchCommand(), completionCommand()},
+		Writer:                    stdout,
+		ErrWriter:                 stderr,
+		DisableSliceFlagSeparator: true, // values have commas
+		ExitErrHandler:            func(*cli.Context, error) {},
+		Action: func(c *cli.Context) error {
+			if name := c.Args().First(); name != "" {
+				return fmt.Errorf("there is no command %q (see mq --help)", name)
+			}
+			return cli.ShowAppHelp(c)
+		},
+		HideHelpCommand: true,
+	}
+	cli.VersionPrinter = func(c *cli.Context) {
+		fmt.Fprintf(c.App.Writer, "mq %s (as RocketMQ 5.5.0) %s %s/%s\n", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	}
+	app.OnUsageError = usageError
+	allCommands(app.Commands, func(c *cli.Command) {
+		c.OnUsageError = usageError
+		c.HideHelpCommand = true
+	})
+	return app
+}
+
+// usageError makes one line of a mistake in the command line.
+func usageError(c *cli.Context, err error, _ bool) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		text = "unrecognized option: " + name
+	}
+	return fmt.Errorf("%s (see %s --help)", text, c.Command.HelpName)
+}
+
+func allCommands(commands []*cli.Command, visit func(*cli.Command)) {
+	for _, c := range commands {
+		visit(c)
+		allCommands(c.Subcommands, visit)
+	}
+}
+
+// tolerant rewrites the options of "mq namesrv" that mqnamesrv accepts and the library does not: -cFILE for -c FILE
+// and unambiguous beginnings of long names. Other words are ignored there, so they are left out here
+// (spec/namesrv.md §1.1).
+func tolerant(app *cli.App, args []string) []string {
+	if len(args) < 2 || args[1] != namesrvName {
+		return args
+	}
+	flags := append(app.Command(namesrvName).Flags, cli.HelpFlag)
+	out := args[:2:2]
+	for rest := args[2:]; len(rest) > 0 && rest[0] != "--"; rest = rest[1:] {
+		arg := rest[0]
+		flag := (cli.Flag)(nil)
+		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case !strings.HasPrefix(arg, "-") || name == "":
+			continue
+		case findFlag(flags, name) != nil:
+			flag = findFlag(flags, name)
+		case strings.HasPrefix(arg, "--"):
+			if long := uniqueFlag(flags, name); long != "" {
+				arg = "--" + long + strings.TrimPrefix(arg, "--"+name)
+				flag = findFlag(flags, long)
+			}
+		default:
+			if flag = findFlag(flags, name[:1]); takesValue(flag) {
+				out = append(out, arg[:2])
+				arg, hasValue = arg[2:], true
+			}
+		}
+		out = append(out, arg)
+		if takesValue(flag) && !hasValue && len(rest) > 1 {
+			out = append(out, rest[1])
+			rest = rest[1:]
+		}
+	}
+	return out
+}
+
+func findFlag(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		for _, n := range f.Names() {
+			if n == name {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// uniqueFlag returns the long name that begins like this, "" if there is none or more than one.
+func uniqueFlag(flags []cli.Flag, beginning string) string {
+	found := ""
+	for _, f := range flags {
+		for _, n := range f.Names() {
+			if len(n) > 1 && strings.HasPrefix(n, beginning) {
+				if found != "" {
+					return ""
+				}
+				found = n
+			}
+		}
+	}
+	return found
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}

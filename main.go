@@ -1,0 +1,17 @@
+// Command mq is a NameServer for Apache RocketMQ clusters, and the tools around it. See "mq --help".
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mq-server/mq/cmd"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first signal asks for an orderly end, a second one kills
+	os.Exit(cmd.Run(ctx, os.Args, os.Stdout, os.Stderr))
+}
