@@ -442,7 +442,8 @@ func jsonInt(text []byte, name string) (int32, bool) {
 // pacer spreads the batches of all connections evenly over time.
 type pacer struct {
 	interval int64 // nanoseconds between two batches of this connection
-	due      int64 // when the next batch is due, nanoseconds since start
+	next     int64 // when the batch in hand was scheduled, nanoseconds since start
+	due      int64 // from when its latency counts: next, or a little later if the timer was late
 	timer    *time.Timer
 }
 
@@ -450,7 +451,7 @@ func newPacer(l Load, index int, now int64) pacer {
 	interval := int64(float64(time.Second) * float64(l.Connections*l.Depth) / l.Rate)
 	return pacer{
 		interval: interval,
-		due:      now + interval*int64(index)/int64(l.Connections) - interval,
+		next:     now + interval*int64(index)/int64(l.Connections) - interval,
 		timer:    time.NewTimer(time.Hour),
 	}
 }
@@ -458,8 +459,9 @@ func newPacer(l Load, index int, now int64) pacer {
 // wait sleeps until the next batch is due; false if ctx ended. A batch that is late keeps the time at which it
 // was due, so that a stalled server is charged for the requests it held up.
 func (p *pacer) wait(ctx context.Context, d *driver) bool {
-	p.due += p.interval
-	left := p.due - d.now()
+	p.next += p.interval
+	p.due = p.next
+	left := p.next - d.now()
 	if left <= 0 {
 		return true
 	}
@@ -468,7 +470,7 @@ func (p *pacer) wait(ctx context.Context, d *driver) bool {
 	case <-ctx.Done():
 		return false
 	case <-p.timer.C:
-		p.due = max(p.due, d.now()) // the timer's own lateness is not the server's
+		p.due = max(p.next, d.now()) // the timer's own lateness is not the server's
 		return true
 	}
 }
