@@ -218,17 +218,20 @@ func (c *Client) peer(ctx context.Context, addr string, goingAway *Peer) (*Peer,
 func (c *Client) connect(addr string, conn *clientConn) {
 	p, err := c.dial(addr)
 	c.mu.Lock()
-	if err == nil && c.closed {
-		p.close(CloseShutdown, nil)
-	}
 	conn.peer, conn.err = p, err
+	if err != nil {
+		delete(c.conns, addr) // before anybody learns of it, so that whoever asks again then tries again
+	}
+	closed := c.closed
 	c.mu.Unlock()
 	close(conn.made)
-	if err == nil {
-		c.core.run(p, clientListener{c, addr, conn})
-	} else {
-		c.forget(addr, conn)
+	if err != nil {
+		return
 	}
+	if closed { // Close has not seen it
+		p.close(CloseShutdown, nil)
+	}
+	c.core.run(p, clientListener{c, addr, conn})
 }
 
 // clientListener makes room for a new connection once the old one is closed.
@@ -241,7 +244,7 @@ type clientListener struct {
 func (l clientListener) Connected(*Peer)           {}
 func (l clientListener) Closed(*Peer, CloseReason) { l.client.forget(l.addr, l.conn) }
 
-// forget removes a connection that has ended or was never made.
+// forget removes a connection that has ended.
 func (c *Client) forget(addr string, conn *clientConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,2 +1,40 @@
-// Package remoting carries RocketMQ commands over TCP.
+// Package remoting carries RocketMQ commands over TCP: servers, clients, and what is between a socket and a handler.
+//
+// A [Server] answers requests through a [Table] that maps request codes to handlers; a [Client] calls servers and
+// handles the requests that they send. What a code means is the business of the table's owner, what a frame looks
+// like that of package protocol. Start reading at [Server.Run], Peer.serve and Peer.handleFrame.
+//
+// # A connection
+//
+// One goroutine per connection takes it through PROXY header and TLS (handshake), then reads frames into a pooled
+// buffer which it holds only while there is something to read, runs the handlers that have no [Executor] in the
+// order of the requests, and writes their answers together once no complete frame is left. Handlers on an executor
+// add their answers to the connection's output, which a goroutine that lives as long as there is output writes.
+//
+//	core.go      what connections share; from a frame to its handler and from its answer to the output
+//	conn.go      Peer: the reading loop, closing, idleness
+//	input.go     frames out of bytes; large.go: room for large frames
+//	output.go    answers into bytes, flushing, requests in flight
+//	peer.go      what handlers may do with a Peer
+//	sniff.go     the handshake; proxy.go, tls*.go: its parts
+//
+// # Limits
+//
+// Every peer can cost only what [Limits] says. It is not read from while its output is not taken or its share of
+// requests is on executors; nothing is dropped then, and nobody else waits for it. Large frames wait for room in
+// their sockets. A connection ends after the idle time without a complete frame and without progress in writing,
+// at the first byte that makes no frame, and when it holds up others (see [CloseReason]).
+//
+// # Locks
+//
+// Server.mu, Client.mu, Peer.mu, Executor.mu, largeFrames.mu and logLimit.mu never nest. None is held while reading,
+// writing or calling a handler, hook or listener.
+//
+// # Differences from the original
+//
+// Follows RocketMQ 5.5.0 and 4.9. Inline handlers answer in order, where the original's order is arbitrary. A peer
+// that does not read is no longer read, where the original buffers without bound (spec/namesrv.md §14, F32). A good
+// frame ahead of a bad one is answered. Events are never dropped and come once per connection; connections that end
+// before their handshake give none. Oneway requests are never answered, not even with code 3. The handshake
+// decides at the first byte.
 package remoting

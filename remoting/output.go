@@ -28,8 +28,12 @@ var outputBuffers = sync.Pool{New: func() any {
 type output struct {
 	batch
 	flushing bool // somebody writes an earlier batch
+	written  int  // bytes of that batch
 	flusher  bool // a goroutine for flushing has been started and has not begun
 }
+
+// pending is the number of bytes that wait or are being written.
+func (o *output) pending() int { return o.size + o.written }
 
 // batch is a sequence of frames.
 type batch struct {
@@ -151,7 +155,7 @@ func (p *Peer) flush() error {
 	for p.out.size > 0 && p.reason == 0 {
 		if !p.out.flushing {
 			p.writeBatch()
-		} else if p.out.size < p.core.limits.Output {
+		} else if p.out.pending() < p.core.limits.Output {
 			return nil
 		} else {
 			p.room.Wait()
@@ -185,7 +189,7 @@ func (p *Peer) flushSoon() {
 func (p *Peer) writeBatch() {
 	b := p.out.batch
 	p.out.batch = batch{}
-	p.out.flushing = true
+	p.out.flushing, p.out.written = true, b.size
 	p.mu.Unlock()
 	p.writing.Store(p.core.now())
 	err := b.writeTo(p.conn, p.wrote)
@@ -196,7 +200,7 @@ func (p *Peer) writeBatch() {
 		p.close(CloseError, err)
 	}
 	p.mu.Lock()
-	p.out.flushing = false
+	p.out.flushing, p.out.written = false, 0
 	p.done(requests, bytes)
 }
 
@@ -212,7 +216,7 @@ func (p *Peer) begin(n int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := &p.core.limits
-	for p.requests > 0 && (p.requests >= l.InFlight || p.requestBytes+n > l.InFlightBytes) && p.reason == 0 {
+	for p.reason == 0 && (p.out.pending() >= l.Output || p.requests > 0 && (p.requests >= l.InFlight || p.requestBytes+n > l.InFlightBytes)) {
 		p.out.join(&p.replies)
 		p.flushSoon()
 		p.room.Wait()

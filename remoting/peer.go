@@ -38,7 +38,7 @@ func (p *Peer) Close() { p.close(CloseLocal, nil) }
 //
 // Errors: ErrClosed, ErrBusy, protocol.ErrFrameTooLarge.
 func (p *Peer) Oneway(_ context.Context, cmd *protocol.Command) error {
-	return p.request(nil, cmd, p.core.opaque.Add(1), protocol.FlagOneway, nil)
+	return p.request(noWait, cmd, p.core.opaque.Add(1), protocol.FlagOneway, nil)
 }
 
 // Invoke sends cmd as Oneway does, but waits for room to send it and for the answer until ctx ends. It must not be
@@ -77,8 +77,15 @@ func (p *Peer) Invoke(ctx context.Context, cmd *protocol.Command) (*protocol.Com
 	return nil, ctx.Err()
 }
 
-// request sends a request, after waiting for room until ctx ends; with a nil ctx it does not wait. answer, if not
-// nil, gets the response, or is closed with the connection.
+// noWait is a context that has ended already.
+var noWait = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// request sends a request, after waiting for room until ctx ends. answer, if not nil, gets the response, or is closed
+// with the connection.
 func (p *Peer) request(ctx context.Context, cmd *protocol.Command, opaque, flag int32, answer chan *protocol.Command) error {
 	sent := *cmd
 	sent.Opaque, sent.Flag = opaque, flag
@@ -101,10 +108,10 @@ func (p *Peer) request(ctx context.Context, cmd *protocol.Command, opaque, flag 
 	return nil
 }
 
-// waitForRoom waits until n more bytes may be added to the output, or ctx, if any, ends. Callers hold mu.
+// waitForRoom waits until n more bytes may be added to the output, or ctx ends. Callers hold mu.
 func (p *Peer) waitForRoom(ctx context.Context, n int) error {
-	full := func() bool { return p.out.size > 0 && p.out.size+n > p.core.limits.Output && p.reason == 0 }
-	if full() && ctx != nil {
+	full := func() bool { return p.out.pending() > 0 && p.out.pending()+n > p.core.limits.Output && p.reason == 0 }
+	if full() && ctx.Err() == nil {
 		defer context.AfterFunc(ctx, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()

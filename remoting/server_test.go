@@ -59,7 +59,7 @@ func failing(_ context.Context, _ *Peer, cmd *protocol.Command) (*Response, erro
 
 func TestAnswers(t *testing.T) {
 	exec := NewExecutor("test", 2, 100)
-	var log bytes.Buffer
+	var log syncBuffer
 	s := startServer(t, ServerConfig{
 		Table: Table{
 			codeEcho:  {Handler: echoBody},
@@ -71,7 +71,7 @@ func TestAnswers(t *testing.T) {
 			}),
 		},
 		Errors: []ErrorCode{{errKnown, protocol.RespTopicNotExist}},
-		Log:    zerolog.New(zerolog.SyncWriter(&log)),
+		Log:    zerolog.New(&log),
 	})
 	for _, c := range []struct {
 		name      string
@@ -447,8 +447,8 @@ func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
 }
 
 func TestMaxConnections(t *testing.T) {
-	var log bytes.Buffer
-	s := startServer(t, ServerConfig{Table: Table{codeEcho: {Handler: echoBody}}, MaxConnections: 2, Log: zerolog.New(zerolog.SyncWriter(&log))})
+	var log syncBuffer
+	s := startServer(t, ServerConfig{Table: Table{codeEcho: {Handler: echoBody}}, MaxConnections: 2, Log: zerolog.New(&log)})
 	request := requestFrame(t, protocol.Command{Code: int32(codeEcho)})
 	first, second := dialTest(t, s), dialTest(t, s)
 	for _, c := range []*testConn{first, second} {
