@@ -104,6 +104,7 @@ func startBinary(t *testing.T, binary, configFile string) (*exec.Cmd, string) {
 
 // Whatever moment the process is killed at, nothing that was acknowledged is lost, and it starts again.
 func TestN44KilledWhileWriting(t *testing.T) {
+	t.Parallel()
 	rounds := 5
 	if text := os.Getenv(killRounds); text != "" {
 		var err error

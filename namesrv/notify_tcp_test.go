@@ -79,6 +79,7 @@ func (b *listeningBroker) notTold() {
 }
 
 func TestNoticesOfLowestID(t *testing.T) {
+	t.Parallel()
 	l0, l1, l2 := listenAsBroker(t), listenAsBroker(t), listenAsBroker(t)
 	ns := startNamesrv(t) // it ends before them, and its connections with it
 	acting := ext("enableActingMaster", "true")

@@ -63,6 +63,7 @@ func TestClusterTestModeDoesNotGoInCircles(t *testing.T) {
 
 // A production environment that does not answer holds up nobody but who asks for it.
 func TestClusterTestModeSilentProduction(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, by the kernel, and never answers
 	require.NoError(t, err)
 	defer silent.Close()

@@ -25,6 +25,7 @@ import (
 
 // A registration survives the end of the connection that carried the one before it.
 func TestN17(t *testing.T) {
+	t.Parallel()
 	const brokers, rounds = 20, 500
 	ns := startNamesrv(t)
 	var g errgroup.Group
@@ -86,6 +87,7 @@ func (ns *nameServer) tryDial() (*client, error) {
 }
 
 func TestN21(t *testing.T) {
+	t.Parallel()
 	ns := startNamesrv(t, "scanNotActiveBrokerInterval=50")
 	short := ext("heartbeatTimeoutMillis", "1000")
 	x := ns.startBroker(testBroker{Name: "a", Addr: "127.0.0.1:1", Topics: named("T", "U"), More: short})
@@ -151,6 +153,7 @@ func TestN23(t *testing.T) {
 }
 
 func TestN25(t *testing.T) {
+	t.Parallel()
 	ns := startNamesrv(t, "scanNotActiveBrokerInterval=20")
 	ns.startBroker(testBroker{Name: "a", Addr: "127.0.0.1:1"})
 	require.False(t, ns.route("a-1").BrokerDatas[0].EnableActingMaster)
@@ -242,6 +245,7 @@ func TestN35(t *testing.T) {
 
 // Brokers leave with their connections, however those end, and at the latest when they have been silent for too long.
 func TestN36(t *testing.T) {
+	t.Parallel()
 	ns := startNamesrv(t, "scanNotActiveBrokerInterval=100")
 	goneWithin := func(d time.Duration, topic string, began time.Time) {
 		t.Helper()
@@ -273,6 +277,7 @@ func TestN36(t *testing.T) {
 
 // Signs of life of every kind keep a broker alive, on its own connection or another.
 func TestBrokerLives(t *testing.T) {
+	t.Parallel()
 	ns := startNamesrv(t, "scanNotActiveBrokerInterval=50")
 	short := ext("heartbeatTimeoutMillis", "600")
 	beat, query, again := testBroker{Name: "beat", Addr: "127.0.0.1:1", More: short},
@@ -431,6 +436,7 @@ func TestN40(t *testing.T) {
 
 // Whoever looks while brokers come and go sees whole states only.
 func TestN41(t *testing.T) {
+	t.Parallel()
 	const brokers, readers = 20, 4
 	ns := startNamesrv(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
