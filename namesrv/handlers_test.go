@@ -148,12 +148,14 @@ func TestWaterMark(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- s.waterMarkLoop(ctx) }()
 		time.Sleep(5500 * time.Millisecond)
+		synctest.Wait()
 		require.Empty(t, text.String())
 		release := make(chan struct{})
 		for range 3 {
 			s.disk.Go(func() { <-release })
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		require.Contains(t, text.String(), `"message":"[WATERMARK] ClientQueueSize:0 ClientQueueSlowTime:0 DefaultQueueSize:2 DefaultQueueSlowTime:500"`)
 		require.Contains(t, text.String(), `"level":"debug"`)
 		close(release)
@@ -175,10 +177,13 @@ func TestPrintKV(t *testing.T) {
 		go func() { done <- s.printLoop(ctx) }()
 		const line = `{"level":"info","namespaces":1,"keys":1,"message":"KV configuration"}` + "\n"
 		time.Sleep(59 * time.Second)
+		synctest.Wait()
 		require.Empty(t, text.String())
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		require.Equal(t, line, text.String())
 		time.Sleep(20 * time.Minute)
+		synctest.Wait()
 		require.Equal(t, line+line+line, text.String())
 		cancel()
 		require.NoError(t, <-done)
