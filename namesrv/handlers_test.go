@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,10 +137,28 @@ func TestOverload(t *testing.T) {
 	require.Equal(t, int32(protocol.RespSuccess), ask(protocol.ReqRegisterBroker, register.AppendExt(nil)).Code)
 }
 
+// logText is a log that a test reads while it is written.
+type logText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // The water mark is a debug line with the original's text, and only while something waits.
 func TestWaterMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var text strings.Builder
+		var text logText
 		s := &Server{log: zerolog.New(&text)}
 		for _, x := range []**remoting.Executor{&s.changes, &s.lists, &s.disk, &s.lookups} {
 			*x = remoting.NewExecutor("x", 1, 10)
@@ -170,7 +189,7 @@ func TestPrintKV(t *testing.T) {
 	kv, _ := runKV(t, filepath.Join(t.TempDir(), "kv"))
 	require.NoError(t, kv.put(t.Context(), "N", "k", "v"))
 	synctest.Test(t, func(t *testing.T) {
-		var text strings.Builder
+		var text logText
 		s := &Server{kv: kv, log: zerolog.New(&text).Level(zerolog.InfoLevel)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
