@@ -141,7 +141,7 @@ func (t *routeTable) register(r *registration, body *protocol.RegisterBrokerBody
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.takeBack(p, body)
+	t.takeBack(p)
 	t.carryOut(r, body, p, &res)
 	return res, nil
 }
@@ -154,15 +154,20 @@ type registrationPlan struct {
 	holder *liveBroker  // has the id and will lose it; nil: nobody
 	moved  *liveBroker  // has the address under another name and will lose it; nil: nobody
 
-	acting     bool // enableActingMaster
-	isLower    bool // the id is below all the group had
-	regrouped  bool // the routes of all of the group's topics change
-	withhold   bool // topics come without write permission
-	accept     bool // differences count; else only what is missing is added
-	missing    []*topicEntry
-	puts       []int // indexes into body.Topics, in order
-	putEntries []*topicEntry
-	mappings   []int // indexes into body.Mappings
+	acting    bool // enableActingMaster
+	isLower   bool // the id is below all the group had
+	regrouped bool // the routes of all of the group's topics change
+	withhold  bool // topics come without write permission
+	accept    bool // differences count; else only what is missing is added
+	missing   []*topicEntry
+	puts      []topicPut // in the order of the table
+	mappings  []*protocol.NamedQueueMapping
+}
+
+// topicPut is a topic that a registration adds to a group, or changes.
+type topicPut struct {
+	config *protocol.TopicConfig
+	entry  *topicEntry // nil: nobody has the topic yet
 }
 
 // plan judges a registration and works out what it changes. It changes nothing.
@@ -227,51 +232,34 @@ func (t *routeTable) plan(r *registration, body *protocol.RegisterBrokerBody) (*
 // topics that are missing are added. But a table that lacks topics of the group is only a part of what the version
 // stands for (as in split registrations, or after a restart with an emptied store), and differences count again.
 func (t *routeTable) planTopics(r *registration, body *protocol.RegisterBrokerBody, p *registrationPlan, changed bool) {
-	var (
-		named   int   // topics of the group that are in the table
-		differ  []int // indexes into body.Topics
-		entries []*topicEntry
-	)
+	named := 0 // topics of the group that are in the table
 	t.stamp++
 	for i := range body.Topics {
-		config := &body.Topics[i]
-		e, _ := t.topics.Load(config.TopicName)
-		var old *queueEntry
-		if e != nil {
-			if at, ok := e.find(r.header.BrokerName); ok {
-				old = &e.queues[at]
-			}
-		}
-		if old != nil {
-			repeated := e.stamp == t.stamp // two entries of one name: the later one counts
-			if !repeated {
+		put := topicPut{config: &body.Topics[i]}
+		if e, ok := t.topics.Load(put.config.TopicName); ok {
+			put.entry = e
+			if at, ok := e.find(r.header.BrokerName); ok && e.stamp != t.stamp { // else the later one of a name counts
 				e.stamp = t.stamp
 				named++
-			}
-			if q := p.queueEntry(config); !repeated && old.same(&q) {
-				continue
+				old, q := &e.queues[at], p.queueEntry(put.config)
+				if !changed {
+					q.withheld = old.withheld // 327 may have given the permission back
+				}
+				if old.same(&q) {
+					continue
+				}
 			}
 		}
-		differ = append(differ, i)
-		entries = append(entries, e)
+		p.puts = append(p.puts, put)
 	}
 	known := 0
 	if p.group != nil {
 		known = len(p.group.topics)
 	}
 	p.accept = changed || named < known
-	if !p.accept { // drop what is not new
-		n := 0
-		for k, e := range entries {
-			if e != nil && e.stamp == t.stamp {
-				continue
-			}
-			differ[n], entries[n] = differ[k], e
-			n++
-		}
-		differ, entries = differ[:n], entries[:n]
+	if !p.accept {
+		p.puts = slices.DeleteFunc(p.puts, func(put topicPut) bool { return put.entry != nil && put.entry.stamp == t.stamp })
 	}
-	p.puts, p.putEntries = differ, entries
 
 	// One topic is an update of that topic (N32), and a static topic is no reason to forget ordinary ones (Java).
 	if r.deleteTopics && named < known && len(body.Mappings) == 0 && len(body.Topics) != 1 {
@@ -289,7 +277,7 @@ func (t *routeTable) planTopics(r *registration, body *protocol.RegisterBrokerBo
 				continue
 			}
 		}
-		p.mappings = append(p.mappings, i)
+		p.mappings = append(p.mappings, m)
 	}
 }
 
@@ -302,14 +290,18 @@ func (p *registrationPlan) queueEntry(c *protocol.TopicConfig) queueEntry {
 }
 
 // takeBack takes back all answers that the plan makes wrong, except those of p.moved, see remove.
-func (t *routeTable) takeBack(p *registrationPlan, body *protocol.RegisterBrokerBody) {
+func (t *routeTable) takeBack(p *registrationPlan) {
 	if p.group != nil && p.regrouped {
 		t.answers.takeBack(p.group.topics)
 	}
 	t.answers.takeBack(p.missing)
-	t.answers.takeBack(p.putEntries)
-	for _, i := range p.mappings {
-		if e, ok := t.topics.Load(body.Mappings[i].Key); ok {
+	for i := range p.puts {
+		if e := p.puts[i].entry; e != nil {
+			t.answers.takeBackOne(e)
+		}
+	}
+	for _, m := range p.mappings {
+		if e, ok := t.topics.Load(m.Key); ok {
 			t.answers.takeBackOne(e)
 		}
 	}
@@ -359,17 +351,17 @@ func (t *routeTable) carryOut(r *registration, body *protocol.RegisterBrokerBody
 	if len(g.topics) == 0 {
 		g.topics = make([]*topicEntry, 0, len(p.puts))
 	}
-	for k, i := range p.puts {
-		e := p.putEntries[k]
+	for _, put := range p.puts {
+		e := put.entry
 		if e == nil || e.index < 0 { // new, or gone with the broker that moved here
-			e = t.entry(body.Topics[i].TopicName)
+			e = t.entry(put.config.TopicName)
 		}
-		q := p.queueEntry(&body.Topics[i])
+		q := p.queueEntry(put.config)
 		q.group = g
 		e.put(q)
 	}
-	for _, i := range p.mappings {
-		t.putMapping(&body.Mappings[i], g)
+	for _, m := range p.mappings {
+		t.putMapping(m, g)
 	}
 
 	if p.regrouped {

@@ -249,6 +249,10 @@ func TestAddWritePermOfAGroupWithoutMaster(t *testing.T) {
 	require.Equal(t, 2, tt.addWritePerm("a"))
 	tt.check()
 	require.Equal(t, "a{1:Y} 8/8/6", tt.where("T", withActingMaster), "a writable group gets no stand-in")
+	tt.register(slave)
+	slave.topics = topics("T", "new")
+	tt.register(slave)
+	require.Equal(t, "a{1:Y} 8/8/6", tt.where("T", withActingMaster), "the same version, repeated or a part")
 	slave.version.Counter++
 	tt.register(slave)
 	require.Equal(t, "a{0:Y} 8/8/4", tt.where("T", withActingMaster), "a new version withholds it again")

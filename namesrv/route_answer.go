@@ -223,12 +223,10 @@ func (c *answerCache) evict(entries []*topicEntry) {
 	}
 }
 
-// takeBack takes back the ready answers of topics; nil entries are left out.
+// takeBack takes back the ready answers of topics.
 func (c *answerCache) takeBack(entries []*topicEntry) {
 	for _, e := range entries {
-		if e != nil {
-			c.takeBackOne(e)
-		}
+		c.takeBackOne(e)
 	}
 }
 

@@ -175,7 +175,7 @@ func (m *model) register(b *broker) (outcome string, told []string) {
 		for topic := range had {
 			whole = whole && has[topic]
 		}
-		accept := !held || oldVersion == nil || *oldVersion != b.version || !whole
+		changed := !held || oldVersion == nil || *oldVersion != b.version
 		if b.deleteTopics && len(b.topics) != 1 {
 			for topic := range had {
 				if !has[topic] {
@@ -184,7 +184,9 @@ func (m *model) register(b *broker) (outcome string, told []string) {
 			}
 		}
 		for _, c := range b.topics {
-			if accept || !had[c.TopicName] {
+			old := m.queues[c.TopicName][b.name].config
+			differs := old.ReadQueueNums != c.ReadQueueNums || old.Perm != c.Perm
+			if changed || !had[c.TopicName] || !whole && differs {
 				m.setQueue(c.TopicName, b.name, modelQueue{config: c, withheld: prime && g.acting})
 			}
 		}
