@@ -36,6 +36,7 @@
 //   - A request that lacks a field it needs, or has a body of null parts, is answered code 1 and changes nothing.
 //   - 104 is done when it is answered. The end of a connection ends all its brokers, and no newer registration.
 //   - One broker name alive in two clusters: the second is refused, code 1.
+//   - 322 says "changed" also to a broker that is registered under another name or id.
 //   - A wiped write permission survives registrations, until 327 or the broker's departure.
 //   - 205 and 327 leave a topic's other permissions alone; 901 has no remark; zones keep strict JSON; 106 and 901 are
 //     in strict JSON for who asks for it with acceptStandardJsonOnly.

@@ -18,7 +18,7 @@ import (
 
 // Options is what a Server needs. Listener and Config are required.
 type Options struct {
-	// Listener is where requests come in. The server owns it from New on.
+	// Listener is where requests come in. The server owns it once New has succeeded.
 	Listener net.Listener
 	// Config is read live where spec/namesrv.md §1.3 says so, and changed by UPDATE_NAMESRV_CONFIG (318).
 	Config *conf.Store
