@@ -49,8 +49,8 @@ func FrameLength(prefix []byte, limit int) (int, error) {
 //
 //	| codec (1) | H (3) | header (H) | body |   integers are big-endian
 //
-// The body aliases frame. The strings do not, but share one allocation the size of the header: what is to
-// be kept for long is better cloned.
+// The body aliases frame. The strings do not, but share one allocation: of a long header, what is to be kept for
+// long is better cloned.
 //
 // Errors: ErrFrameTooShort, ErrFrameCodec, ErrFrameHeaderSize, ErrFrameHeader.
 // Source: spec/remoting.md §1, §2.4, §2.5.

@@ -3,6 +3,7 @@ package protocol
 import (
 	"encoding/binary"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,5 +110,28 @@ func TestFlags(t *testing.T) {
 	for flag, want := range map[int32][2]bool{0: {}, 1: {true, false}, 2: {false, true}, 3: {true, true}, 0x40000008: {}} {
 		c := Command{Flag: flag}
 		require.Equal(t, want, [2]bool{c.IsResponse(), c.IsOneway()}, flag)
+	}
+}
+
+// The strings of a command outlive the frame that they were read from; its body does not.
+func TestDecodedStringsAreCopies(t *testing.T) {
+	want := Command{Code: 105, Language: LanguageGo, Opaque: 3, Remark: "why", HasRemark: true, Body: []byte("body"), Ext: Ext{
+		{"topic", "orders"}, {"acceptStandardJsonOnly", "true"}, {"other", ""}, {"", "other"}, {"topic", "again"},
+	}}
+	for _, codec := range []Codec{CodecJSON, CodecBinary} {
+		want.Codec = codec
+		frame, err := AppendFrame(nil, &want)
+		require.NoError(t, err)
+		got, err := DecodeCommand(frame[4:])
+		require.NoError(t, err)
+		again, err := DecodeCommand(slices.Clone(frame[4:]))
+		require.NoError(t, err)
+		clear(frame)
+		require.Equal(t, again.Ext, got.Ext)
+		require.Equal(t, "why", got.Remark)
+		require.Equal(t, make([]byte, 4), got.Body)
+		if codec == CodecJSON {
+			require.Equal(t, want.Ext, got.Ext)
+		}
 	}
 }
