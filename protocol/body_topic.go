@@ -136,6 +136,11 @@ func appendTopicTable(dst []byte, topics []TopicConfig, f JSONForm) []byte {
 
 // topicConfig reads the config of the topic that the map calls key.
 func (r *jsonReader) topicConfig(t *TopicConfig, key string, intern func([]byte) string) {
+	r.topicConfigOf(t, key, intern, true)
+}
+
+// topicConfigOf is topicConfig; needName says whether it is an error if there is no topicName.
+func (r *jsonReader) topicConfigOf(t *TopicConfig, key string, intern func([]byte) string, needName bool) {
 	*t = TopicConfig{
 		MapKey:        key,
 		ReadQueueNums: defaultTopicQueueNums, WriteQueueNums: defaultTopicQueueNums, Perm: defaultTopicPerm,
@@ -172,7 +177,7 @@ func (r *jsonReader) topicConfig(t *TopicConfig, key string, intern func([]byte)
 			r.int32(&t.WriteQueueNums)
 		}
 	}
-	if !named {
+	if !named && needName {
 		r.pos = start
 		r.fail("a topic has no topicName")
 	}

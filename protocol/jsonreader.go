@@ -42,7 +42,9 @@ type jsonReader struct {
 	refs  int    // bytes that may still be read because of a $ref
 	buf   []byte // text of the last string with escapes or invalid UTF-8
 	sized bool   // a table as large as data may become has been allocated, once
-	err   error
+	// skipped, if set, is told the name of each member that a class does not have. It must not keep its argument.
+	skipped func(name []byte)
+	err     error
 }
 
 // newJSONReader returns a reader at the start of data.
@@ -364,6 +366,9 @@ func (r *jsonReader) member(o *jsonObject) bool {
 		}
 		i, exact := o.names.find(name)
 		if i < 0 || !exact && o.seen&(1<<i) != 0 {
+			if r.skipped != nil {
+				r.skipped(name)
+			}
 			r.skipValue()
 			continue
 		}
