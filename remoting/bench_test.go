@@ -182,7 +182,8 @@ func BenchmarkHandleFrame(b *testing.B) {
 	client, server := net.Pipe()
 	defer client.Close()
 	core := newCore(readyAnswers(b), Limits{}, 64, zerolog.Nop())
-	p := core.newPeer(b.Context(), server)
+	core.base = b.Context()
+	p := core.newPeer(server)
 	defer p.Close()
 	p.in.resume()
 	frame := routeRequest(b, 7)[4:]
@@ -192,8 +193,8 @@ func BenchmarkHandleFrame(b *testing.B) {
 		if err := p.handleFrame(frame, nil); err != nil {
 			b.Fatal(err)
 		}
-		if p.replies.size > flushAt {
-			p.replies.release()
+		if p.in.buf.replies.size > flushAt {
+			p.in.buf.replies.release()
 		}
 	}
 	reportCPU(b, from)

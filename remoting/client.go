@@ -66,8 +66,7 @@ func (e *TimeoutError) Unwrap() error { return e.Err }
 type Client struct {
 	cfg  ClientConfig
 	core *core
-	ctx  context.Context // of all connections; ends at Close
-	end  context.CancelFunc
+	end  context.CancelFunc // of core.base
 
 	running sync.WaitGroup // goroutines; begun under mu while closed is false
 
@@ -98,7 +97,7 @@ func NewClient(cfg ClientConfig) *Client {
 		conns: make(map[string]*clientConn), old: make(map[*Peer]struct{}),
 	}
 	c.core.codec = cfg.Codec
-	c.ctx, c.end = context.WithCancel(context.Background())
+	c.core.base, c.end = context.WithCancel(context.Background())
 	return c
 }
 
@@ -190,7 +189,7 @@ func (c *Client) peer(ctx context.Context, addr string, goingAway *Peer) (*Peer,
 		return nil, &SendError{addr, ErrClosed}
 	}
 	conn := c.conns[addr]
-	if conn == nil || conn.peer != nil && (conn.peer == goingAway || conn.peer.ctx.Err() != nil) {
+	if conn == nil || conn.peer != nil && (conn.peer == goingAway || conn.peer.gone.Load()) {
 		if conn != nil {
 			c.old[conn.peer] = struct{}{}
 		}
@@ -199,7 +198,7 @@ func (c *Client) peer(ctx context.Context, addr string, goingAway *Peer) (*Peer,
 		c.running.Go(func() { c.connect(addr, conn) })
 		if !c.sweeping {
 			c.sweeping = true
-			c.running.Go(func() { c.core.sweep(c.ctx, func() time.Duration { return max(0, c.cfg.Idle) }, c.snapshot) })
+			c.running.Go(func() { c.core.sweep(c.core.base, func() time.Duration { return max(0, c.cfg.Idle) }, c.snapshot) })
 		}
 	}
 	c.mu.Unlock()
@@ -260,7 +259,7 @@ func (c *Client) dial(addr string) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(c.core.base, c.cfg.ConnectTimeout)
 	defer cancel()
 	sock, err := (&net.Dialer{KeepAlive: -1}).DialContext(ctx, "tcp", hostport)
 	if err != nil {
@@ -276,7 +275,7 @@ func (c *Client) dial(addr string) (*Peer, error) {
 		}
 		conn = secured
 	}
-	p := c.core.newPeer(c.ctx, sock)
+	p := c.core.newPeer(sock)
 	p.use(conn, nil)
 	return p, nil
 }

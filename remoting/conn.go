@@ -31,19 +31,18 @@ type Peer struct {
 	remote   string
 	attrs    map[string]string // read-only; nil if there are none
 
-	ctx    context.Context // of handlers; ends at close
-	cancel context.CancelFunc
-	tasks  sync.WaitGroup // handlers on executors, and the flusher; begun under mu while reason is 0, or by the reading goroutine
+	tasks sync.WaitGroup // handlers on executors, and the flusher; begun under mu while reason is 0, or by the reading goroutine
 
 	in      input        // owned by the reading goroutine
-	replies batch        // of handlers on the reading goroutine, which owns it until it flushes
 	active  atomic.Int64 // core.now() at the last complete frame or completed write
 	writing atomic.Int64 // core.now() when the running write began or got on last; 0: none is running
 	busy    atomic.Bool  // complete frames are at hand, or a large one waits for room
+	gone    atomic.Bool  // reason is not 0
 	suspect int64        // what active was when the sweeper found the connection idle; owned by the sweeper
 
 	mu           sync.Mutex // guards what follows; not held while reading, writing or calling anybody
-	room         sync.Cond  // on mu; signalled when output was written, requests are done, or the connection ends
+	room         *sync.Cond // on mu; see wait; nil until somebody waits
+	life         *lifetime  // nil until somebody asks for the context
 	out          output
 	requests     int                              // on executors, or answered and not written yet
 	requestBytes int                              // of those
@@ -52,11 +51,15 @@ type Peer struct {
 	cause        error
 }
 
-// newPeer returns the peer of a fresh connection. Its context is a child of ctx.
-func (c *core) newPeer(ctx context.Context, sock net.Conn) *Peer {
+// lifetime is a context that ends with its connection.
+type lifetime struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
+// newPeer returns the peer of a fresh connection.
+func (c *core) newPeer(sock net.Conn) *Peer {
 	p := &Peer{id: c.peerID.Add(1), core: c, sock: sock, conn: sock, remote: sock.RemoteAddr().String()}
-	p.ctx, p.cancel = context.WithCancel(ctx)
-	p.room.L = &p.mu
 	p.touch()
 	return p
 }
@@ -89,8 +92,7 @@ func (p *Peer) serve() {
 	}
 	p.end(err)
 	p.tasks.Wait()
-	p.in.large.release()
-	p.in.large = nil
+	p.in.end()
 }
 
 // end closes the connection for err, which ended its reading.
@@ -153,7 +155,7 @@ func (p *Peer) handleRead() error {
 
 // relieve flushes if much output has gathered.
 func (p *Peer) relieve() error {
-	if b := &p.replies; b.size < flushAt || b.size < p.core.limits.Output && len(*b.buf) < flushAt {
+	if b := &p.in.buf.replies; b.size < flushAt || b.size < p.core.limits.Output && len(*b.buf) < flushAt {
 		return nil
 	}
 	return p.flush()
@@ -167,15 +169,17 @@ func (p *Peer) close(reason CloseReason, cause error) {
 		return
 	}
 	p.reason, p.cause = reason, cause
-	calls := p.calls
-	p.calls = nil
-	p.room.Broadcast()
-	p.mu.Unlock()
-
-	p.cancel()
-	for _, answer := range calls {
+	p.gone.Store(true)
+	if p.life != nil {
+		p.life.end()
+	}
+	for _, answer := range p.calls {
 		close(answer)
 	}
+	p.calls = nil
+	p.wake()
+	p.mu.Unlock()
+
 	switch reason {
 	case CloseError, CloseIdle, CloseStalled: // no farewell, which TLS would wait to send
 		if tcp, ok := p.sock.(*net.TCPConn); ok && reason == CloseStalled {
@@ -184,6 +188,22 @@ func (p *Peer) close(reason CloseReason, cause error) {
 		_ = p.sock.Close()
 	default:
 		_ = p.conn.Close()
+	}
+}
+
+// wait waits until output was written, requests are done, or the connection ends. Callers hold mu and look again at
+// what they wait for.
+func (p *Peer) wait() {
+	if p.room == nil {
+		p.room = sync.NewCond(&p.mu)
+	}
+	p.room.Wait()
+}
+
+// wake wakes those in wait. Callers hold mu.
+func (p *Peer) wake() {
+	if p.room != nil {
+		p.room.Broadcast()
 	}
 }
 

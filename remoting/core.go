@@ -26,7 +26,8 @@ type core struct {
 	codec    protocol.Codec
 	limits   Limits
 
-	start    time.Time // origin of now
+	base     context.Context // parent of all connections'; set before the first one
+	start    time.Time       // origin of now
 	peerID   atomic.Uint64
 	opaque   atomic.Int32 // last one given to a call, whatever the connection
 	draining atomic.Bool
@@ -80,12 +81,8 @@ func (c *core) isStopping() bool {
 
 // handleFrame handles one frame, whose buffer is large if it has its own. An error ends the connection.
 func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
-	var cmd *protocol.Command
-	if p.in.buf != nil {
-		cmd = &p.in.buf.cmd
-	} else { // a large frame's: the input buffer is in the pool then
-		cmd = new(protocol.Command)
-	}
+	p.in.resume() // a large frame came without it
+	cmd := &p.in.buf.cmd
 	if err := cmd.Decode(frame); err != nil {
 		large.release()
 		return err
@@ -104,7 +101,7 @@ func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
 		return nil
 	}
 	if entry.Executor == nil {
-		p.serveRequest(entry, cmd, 0, 0)
+		p.serveRequest(p.core.base, entry, cmd, 0, 0)
 		large.release()
 		return nil
 	}
@@ -151,7 +148,7 @@ func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *larg
 	ok := entry.Executor.Go(func() {
 		defer p.tasks.Done()
 		defer large.release()
-		p.serveRequest(entry, cmd, 1, size)
+		p.serveRequest(p.Context(), entry, cmd, 1, size)
 	})
 	if !ok {
 		p.tasks.Done()
@@ -174,8 +171,8 @@ func (p *Peer) forget(requests, bytes int) {
 
 // serveRequest runs a request's handler and sends its answer, if any. requests and bytes say what it counts for
 // in flight: 0 on the connection's goroutine, which then also flushes.
-func (p *Peer) serveRequest(entry *Entry, cmd *protocol.Command, requests, bytes int) {
-	resp := p.core.call(p, entry, cmd)
+func (p *Peer) serveRequest(ctx context.Context, entry *Entry, cmd *protocol.Command, requests, bytes int) {
+	resp := p.core.call(ctx, p, entry, cmd)
 	if resp == nil || cmd.IsOneway() {
 		if requests > 0 {
 			p.forget(requests, bytes)
@@ -188,7 +185,7 @@ func (p *Peer) serveRequest(entry *Entry, cmd *protocol.Command, requests, bytes
 // answer sends resp, unless the connection has ended.
 func (p *Peer) answer(opaque int32, resp *Response, requests, bytes int) {
 	if requests == 0 { // on the connection's goroutine
-		appendResponse(&p.replies, p.core.codec, opaque, resp)
+		appendResponse(&p.in.buf.replies, p.core.codec, opaque, resp)
 		return
 	}
 	p.mu.Lock()
@@ -227,13 +224,13 @@ func appendResponse(b *batch, codec protocol.Codec, opaque int32, resp *Response
 }
 
 // call runs hooks and handler of a request and returns the answer, nil for none. It does not panic.
-func (c *core) call(p *Peer, entry *Entry, cmd *protocol.Command) *Response {
-	resp, err := c.handle(p, entry, cmd)
+func (c *core) call(ctx context.Context, p *Peer, entry *Entry, cmd *protocol.Command) *Response {
+	resp, err := c.handle(ctx, p, entry, cmd)
 	if err != nil {
 		resp = c.errorResponse(err)
 	}
 	if len(c.hooks) > 0 {
-		if err := c.after(p, cmd, resp); err != nil {
+		if err := c.after(ctx, p, cmd, resp); err != nil {
 			resp = c.errorResponse(err)
 		}
 	}
@@ -241,21 +238,21 @@ func (c *core) call(p *Peer, entry *Entry, cmd *protocol.Command) *Response {
 }
 
 // handle runs the hooks' Before and the handler.
-func (c *core) handle(p *Peer, entry *Entry, cmd *protocol.Command) (resp *Response, err error) {
+func (c *core) handle(ctx context.Context, p *Peer, entry *Entry, cmd *protocol.Command) (resp *Response, err error) {
 	defer c.recover(p, cmd, &err)
 	for _, h := range c.hooks {
-		if err := h.Before(p.ctx, p, cmd); err != nil {
+		if err := h.Before(ctx, p, cmd); err != nil {
 			return nil, err
 		}
 	}
-	return entry.Handler(p.ctx, p, cmd)
+	return entry.Handler(ctx, p, cmd)
 }
 
 // after runs the hooks' After.
-func (c *core) after(p *Peer, cmd *protocol.Command, resp *Response) (err error) {
+func (c *core) after(ctx context.Context, p *Peer, cmd *protocol.Command, resp *Response) (err error) {
 	defer c.recover(p, cmd, &err)
 	for _, h := range c.hooks {
-		h.After(p.ctx, p, cmd, resp)
+		h.After(ctx, p, cmd, resp)
 	}
 	return nil
 }

@@ -51,8 +51,10 @@ func Body(b []byte) *Response { return &Response{Code: protocol.RespSuccess, Bod
 
 // Handler answers one request. nil, nil means that nothing is written now: the answer of a held request is sent
 // later with Peer.Respond. An error is turned into an answer as ServerConfig.Errors says. A oneway request gets
-// no answer, whatever the handler returns. ctx ends when the peer's connection closes. What cmd refers to is
-// reused once the handler returns; strings may be kept.
+// no answer, whatever the handler returns. What cmd refers to is reused once the handler returns; strings may be kept.
+//
+// On an executor ctx ends when the peer's connection closes. Without one the handler is not to wait for anything,
+// and ctx is the server's.
 type Handler func(ctx context.Context, peer *Peer, cmd *protocol.Command) (*Response, error)
 
 // Entry says how the requests of one code are handled.

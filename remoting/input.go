@@ -19,11 +19,12 @@ const (
 	growFactor = 4
 )
 
-// readBuffer is what a connection reads into while there is something to read. cmd is here and not in Peer
-// because an idle connection has no use for it either.
+// readBuffer is what a connection reads into while there is something to read, and what else an idle connection has
+// no use for.
 type readBuffer struct {
-	cmd  protocol.Command // decoded from data; its Ext keeps its capacity
-	data [readBufferSize]byte
+	cmd     protocol.Command // the frame at hand; its Ext keeps its capacity
+	replies batch            // of handlers on the connection's goroutine, until it flushes; empty in the pool
+	data    [readBufferSize]byte
 }
 
 var readBuffers = sync.Pool{New: func() any { return new(readBuffer) }}
@@ -51,7 +52,7 @@ func (in *input) resume() {
 	in.held = nil
 }
 
-// rest gives buf back while there is nothing to read.
+// rest gives buf back while there is nothing to read. There must be nothing to flush.
 func (in *input) rest() {
 	if in.buf == nil {
 		return
@@ -61,6 +62,17 @@ func (in *input) rest() {
 	}
 	readBuffers.Put(in.buf)
 	in.buf = nil
+}
+
+// end gives everything back when the connection has ended.
+func (in *input) end() {
+	if in.buf != nil {
+		in.r, in.w = 0, 0
+		in.buf.replies.release()
+		in.rest()
+	}
+	in.large.release()
+	*in = input{}
 }
 
 // space returns where to read to; it is never empty.
@@ -188,7 +200,6 @@ func (p *Peer) beginLarge(total int) {
 	l := p.core.large.frame(p, total)
 	l.buf = append(l.buf, in.buf.data[in.r:in.w]...)
 	in.r, in.w = 0, 0
-	in.rest()
 	in.large = l
 }
 
@@ -197,5 +208,6 @@ func (p *Peer) growLarge() error {
 	if err := p.flush(); err != nil { // the wait may be long
 		return err
 	}
+	p.in.rest()
 	return p.in.large.grow()
 }

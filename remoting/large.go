@@ -67,7 +67,7 @@ func (f *largeFrames) acquire(l *largeFrame, more int64) error {
 	case <-w.ready:
 		p.touch()
 		return nil
-	case <-p.ctx.Done():
+	case <-p.Context().Done():
 	case <-p.core.stopping:
 	}
 	f.mu.Lock()

@@ -151,14 +151,16 @@ func (b *batch) join(other *batch) {
 func (p *Peer) flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.out.join(&p.replies)
+	if p.in.buf != nil {
+		p.out.join(&p.in.buf.replies)
+	}
 	for p.out.size > 0 && p.reason == 0 {
 		if !p.out.flushing {
 			p.writeBatch()
 		} else if p.out.pending() < p.core.limits.Output {
 			return nil
 		} else {
-			p.room.Wait()
+			p.wait()
 		}
 	}
 	if p.reason != 0 {
@@ -211,15 +213,16 @@ func (p *Peer) wrote() {
 	p.writing.Store(now)
 }
 
-// begin counts an executor request of n bytes as in flight, after waiting until the limits allow it.
+// begin counts an executor request of n bytes as in flight, after waiting until the limits allow it. Only the
+// connection's goroutine calls it.
 func (p *Peer) begin(n int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := &p.core.limits
 	for p.reason == 0 && (p.out.pending() >= l.Output || p.requests > 0 && (p.requests >= l.InFlight || p.requestBytes+n > l.InFlightBytes)) {
-		p.out.join(&p.replies)
+		p.out.join(&p.in.buf.replies)
 		p.flushSoon()
-		p.room.Wait()
+		p.wait()
 	}
 	if p.reason != 0 {
 		return ErrClosed
@@ -233,7 +236,7 @@ func (p *Peer) begin(n int) error {
 func (p *Peer) done(requests, bytes int) {
 	p.requests -= requests
 	p.requestBytes -= bytes
-	p.room.Broadcast()
+	p.wake()
 }
 
 // settle waits until all requests have been answered and all answers written, or the connection ends.
@@ -242,6 +245,6 @@ func (p *Peer) settle() {
 	defer p.mu.Unlock()
 	for p.reason == 0 && (p.requests > 0 || p.out.size > 0 || p.out.flushing) {
 		p.flushSoon()
-		p.room.Wait()
+		p.wait()
 	}
 }

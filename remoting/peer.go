@@ -28,7 +28,18 @@ func (p *Peer) Attr(key string) (value string, ok bool) {
 }
 
 // Context ends when the connection closes.
-func (p *Peer) Context() context.Context { return p.ctx }
+func (p *Peer) Context() context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life == nil {
+		ctx, end := context.WithCancel(p.core.base)
+		p.life = &lifetime{ctx, end}
+		if p.reason != 0 {
+			end()
+		}
+	}
+	return p.life.ctx
+}
 
 // Close closes the connection, with reason CloseLocal. Calls after the first do nothing.
 func (p *Peer) Close() { p.close(CloseLocal, nil) }
@@ -115,10 +126,10 @@ func (p *Peer) waitForRoom(ctx context.Context, n int) error {
 		defer context.AfterFunc(ctx, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.room.Broadcast()
+			p.wake()
 		})()
 		for full() && ctx.Err() == nil {
-			p.room.Wait()
+			p.wait()
 		}
 	}
 	switch {

@@ -107,6 +107,7 @@ func (s *Server) Connections() int {
 func (s *Server) Run(ctx context.Context) error {
 	base, end := context.WithCancel(context.WithoutCancel(ctx)) // handlers may finish after ctx has ended
 	defer end()
+	s.core.base = base
 
 	var parts sync.WaitGroup
 	defer parts.Wait()
@@ -115,7 +116,7 @@ func (s *Server) Run(ctx context.Context) error {
 	parts.Go(func() { s.core.sweep(sweep, s.cfg.Idle, s.snapshot) })
 
 	accepting := make(chan error, 1)
-	parts.Go(func() { accepting <- s.accept(base) })
+	parts.Go(func() { accepting <- s.accept() })
 
 	var err error
 	select {
@@ -187,14 +188,14 @@ func (s *Server) snapshot() []*Peer {
 }
 
 // accept takes connections until the listener is closed, which is no error.
-func (s *Server) accept(base context.Context) error {
+func (s *Server) accept() error {
 	const shortest, longest = 5 * time.Millisecond, time.Second
 	pause := shortest
 	for {
 		sock, err := s.ln.Accept()
 		if err == nil {
 			pause = shortest
-			s.admit(base, sock)
+			s.admit(sock)
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
@@ -227,8 +228,8 @@ func isShortage(err error) bool {
 }
 
 // admit starts serving a connection, or closes it if there are too many.
-func (s *Server) admit(base context.Context, sock net.Conn) {
-	p := s.core.newPeer(base, sock)
+func (s *Server) admit(sock net.Conn) {
+	p := s.core.newPeer(sock)
 	s.mu.Lock()
 	full := s.cfg.MaxConnections > 0 && len(s.peers) >= s.cfg.MaxConnections
 	ending := s.ending
@@ -238,7 +239,6 @@ func (s *Server) admit(base context.Context, sock net.Conn) {
 	}
 	s.mu.Unlock()
 	if full || ending {
-		p.cancel()
 		_ = sock.Close()
 	}
 	if full {
@@ -249,7 +249,6 @@ func (s *Server) admit(base context.Context, sock net.Conn) {
 // serve runs a connection from handshake to end.
 func (s *Server) serve(p *Peer) {
 	defer func() {
-		p.cancel()
 		s.mu.Lock()
 		delete(s.peers, p)
 		s.mu.Unlock()
