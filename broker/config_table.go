@@ -1,0 +1,89 @@
+package broker
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// configTable is an immutable table of configurations by name.
+type configTable[T any] struct {
+	byName map[string]*T
+	sorted []*T // ascending by name
+	nameOf func(*T) string
+}
+
+// newConfigTable makes a table of list. Of several with one name the last one counts.
+func newConfigTable[T any](list []*T, nameOf func(*T) string) *configTable[T] {
+	t := &configTable[T]{byName: make(map[string]*T, len(list)), nameOf: nameOf}
+	for _, c := range list {
+		t.byName[nameOf(c)] = c
+	}
+	t.sorted = slices.SortedFunc(maps.Values(t.byName), t.compare)
+	return t
+}
+
+func (t *configTable[T]) compare(a, b *T) int { return strings.Compare(t.nameOf(a), t.nameOf(b)) }
+
+// with returns the table with changes made to it: by name, nil removes. It takes time for the whole table.
+func (t *configTable[T]) with(changes map[string]*T) *configTable[T] {
+	next := &configTable[T]{
+		byName: maps.Clone(t.byName),
+		sorted: make([]*T, 0, len(t.sorted)+len(changes)),
+		nameOf: t.nameOf,
+	}
+	var put []*T
+	for name, c := range changes {
+		if c == nil {
+			delete(next.byName, name)
+			continue
+		}
+		next.byName[name] = c
+		put = append(put, c)
+	}
+	slices.SortFunc(put, t.compare)
+	for _, c := range t.sorted {
+		name := t.nameOf(c)
+		for len(put) > 0 && t.nameOf(put[0]) < name {
+			next.sorted, put = append(next.sorted, put[0]), put[1:]
+		}
+		if _, touched := changes[name]; !touched {
+			next.sorted = append(next.sorted, c)
+		}
+	}
+	next.sorted = append(next.sorted, put...)
+	return next
+}
+
+// configDraft collects changes to a table.
+type configDraft[T any] struct {
+	table   *configTable[T]
+	changes map[string]*T // nil: removed
+}
+
+func (d *configDraft[T]) get(name string) (*T, bool) {
+	if c, touched := d.changes[name]; touched {
+		return c, c != nil
+	}
+	c, ok := d.table.byName[name]
+	return c, ok
+}
+
+func (d *configDraft[T]) put(c *T) { d.set(d.table.nameOf(c), c) }
+
+func (d *configDraft[T]) remove(name string) { d.set(name, nil) }
+
+func (d *configDraft[T]) set(name string, c *T) {
+	if d.changes == nil {
+		d.changes = make(map[string]*T)
+	}
+	d.changes[name] = c
+}
+
+// finish returns the table with the changes made.
+func (d *configDraft[T]) finish() *configTable[T] {
+	if len(d.changes) == 0 {
+		return d.table
+	}
+	return d.table.with(d.changes)
+}

@@ -1,0 +1,560 @@
+package broker
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mq-server/mq/conf"
+	"github.com/mq-server/mq/protocol"
+)
+
+// Bits of TopicConfig.TopicSysFlag.
+const (
+	sysFlagUnit    = 1
+	sysFlagUnitSub = 2
+)
+
+// topicSettings are the settings that topics depend on.
+type topicSettings struct {
+	BrokerName, ClusterName            string
+	AutoCreateTopicEnable              bool
+	DefaultTopicQueueNums              int32
+	ClusterTopicEnable                 bool
+	BrokerTopicEnable                  bool
+	TraceTopicEnable                   bool
+	MsgTraceTopicName                  string
+	ReviveQueueNum                     int32
+	TimerWheelEnable                   bool
+	EnableMixedMessageType             bool
+	ValidateSystemTopicWhenUpdateTopic bool
+	ClearRetryTopicWhenDeleteTopic     bool
+}
+
+// topicOptions are what a topicTable needs.
+type topicOptions struct {
+	Dir string // the folder config/
+	// Settings returns the settings of this moment. Names, and which system topics there are, are taken once, at the start.
+	Settings func() topicSettings
+	// Changed is told the names of topics that were made or changed by something the NameServers have to learn at once. It
+	// is called after the change is on disk and can be seen, by one goroutine at a time, and must neither wait nor change
+	// topics. What only the data version tells (deletions, order flags, bump) is not reported. Nil: nobody.
+	Changed func(names []string)
+	Now     func() time.Time // nil: time.Now
+	Log     zerolog.Logger
+}
+
+// topicTable is the broker's topics and their data version, kept in topics.json. Source: spec/broker.md §3.
+//
+// Reading never waits. Every change returns after it is on disk, and the table and the version change together: equal
+// versions mean equal tables (spec/field-reports.md N61). A change that changes nothing writes nothing and leaves the
+// version as it is. TopicConfigs that are handed out are never changed and must not be.
+type topicTable struct {
+	file     *configFile[topicState, *topicDraft]
+	settings func() topicSettings
+	changed  func(names []string)
+	now      func() time.Time
+	system   map[string]bool // names of system topics; never changed
+}
+
+// topicState is one immutable state of the table.
+type topicState struct {
+	version protocol.DataVersion
+	topics  *configTable[protocol.TopicConfig]
+	odd     []protocol.OddEntry // entries of the file that cannot be used, ascending by name; written back as they are
+}
+
+// topicDraft is the next state in the making.
+type topicDraft struct {
+	configDraft[protocol.TopicConfig]
+	from    *topicState
+	version protocol.DataVersion
+	now     int64           // milliseconds since 1970
+	tell    map[string]bool // the topics that NameServers have to learn of
+}
+
+func nameOfTopic(t *protocol.TopicConfig) string { return t.TopicName }
+
+// newTopic returns a topic with as many queues to read as to write.
+func newTopic(name string, queues, perm, sysFlag int32, order bool) *protocol.TopicConfig {
+	return &protocol.TopicConfig{
+		MapKey: name, TopicName: name, ReadQueueNums: queues, WriteQueueNums: queues, Perm: perm, TopicSysFlag: sysFlag, Order: order,
+	}
+}
+
+// openTopics reads topics.json, puts the missing system topics in, and writes the file if that changed anything, there was
+// none, or it was damaged. The data version changes only if the table is not the one of the file.
+func openTopics(opts topicOptions) (*topicTable, error) {
+	t := &topicTable{settings: opts.Settings, changed: opts.Changed, now: opts.Now}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	if t.changed == nil {
+		t.changed = func([]string) {}
+	}
+	now := t.nowMillis()
+	stored, err := readConfigFile(filepath.Join(opts.Dir, "topics.json"), func(data []byte) (protocol.TopicsFile, error) {
+		return protocol.DecodeTopicsFile(data, now)
+	}, opts.Log)
+	if err != nil {
+		return nil, fmt.Errorf("topics: %w", err)
+	}
+	t.file = &configFile[topicState, *topicDraft]{
+		path:      stored.path,
+		log:       opts.Log,
+		write:     func(data []byte) error { return conf.ReplaceFile(stored.path, data) },
+		begin:     t.begin,
+		finish:    (*topicDraft).state,
+		encode:    (*topicState).file,
+		committed: t.tell,
+	}
+	state, changed := t.loaded(stored, opts.Log)
+	if changed {
+		if err := t.file.save(state); err != nil {
+			return nil, err
+		}
+	}
+	t.file.state.Store(state)
+	return t, nil
+}
+
+// loaded makes a state of what was stored, and tells whether it has to be written.
+func (t *topicTable) loaded(stored storedFile[protocol.TopicsFile], log zerolog.Logger) (state *topicState, write bool) {
+	now := t.nowMillis()
+	content := stored.content
+	version := content.DataVersion
+	if !stored.found {
+		version = protocol.DataVersion{Timestamp: now}
+	}
+	if stored.recovered {
+		version = versionAfterRecovery(version, stored.damaged, now)
+	}
+	if len(content.Unknown) > 0 {
+		log.Warn().Str("file", stored.path).Strs("members", content.Unknown).
+			Msg("file has members of another release: they are lost when it is written")
+	}
+	odd := content.Odd
+	topics := make([]*protocol.TopicConfig, 0, len(content.Topics))
+	for _, topic := range content.Topics {
+		if err := usableTopic(topic); err != nil {
+			odd = append(odd, protocol.OddEntry{Name: topic.TopicName, JSON: string(topic.AppendJSON(nil, protocol.FormDefault)), Err: err})
+			continue
+		}
+		topics = append(topics, topic)
+	}
+	slices.SortFunc(odd, func(a, b protocol.OddEntry) int { return strings.Compare(a.Name, b.Name) })
+	for _, e := range odd {
+		log.Error().Str("file", stored.path).Str("topic", e.Name).Str("entry", e.JSON).Err(e.Err).
+			Msg("topic cannot be used: its entry is kept in the file, and there is no such topic until it is made anew")
+	}
+	system := systemTopics(t.settings())
+	t.system = systemTopicSet(system)
+	table := newConfigTable(append(system, topics...), nameOfTopic) // stored values win
+	state = &topicState{version: version, topics: table, odd: withoutNames(odd, table.byName)}
+	if !stored.found {
+		return state, true
+	}
+	if len(table.byName) != len(topics) && !stored.recovered {
+		state.version = bumped(version, now)
+		return state, true
+	}
+	return state, stored.recovered
+}
+
+// usableTopic refuses what the file may hold but nothing could work with.
+func usableTopic(t *protocol.TopicConfig) error {
+	switch {
+	case t.TopicName == "":
+		return fmt.Errorf("it has no name")
+	case max(t.ReadQueueNums, t.WriteQueueNums) > maxQueueNums:
+		return fmt.Errorf("it has more than %d queues", maxQueueNums)
+	}
+	return nil
+}
+
+// withoutNames returns odd without the entries whose names are in use.
+func withoutNames[T any](odd []protocol.OddEntry, used map[string]*T) []protocol.OddEntry {
+	isUsed := func(e protocol.OddEntry) bool { return used[e.Name] != nil }
+	if !slices.ContainsFunc(odd, isUsed) {
+		return odd
+	}
+	return slices.DeleteFunc(slices.Clone(odd), isUsed)
+}
+
+func (t *topicTable) nowMillis() int64 { return t.now().UnixMilli() }
+
+func (t *topicTable) begin(from *topicState) *topicDraft {
+	return &topicDraft{
+		configDraft: configDraft[protocol.TopicConfig]{table: from.topics},
+		from:        from, version: from.version, now: t.nowMillis(),
+	}
+}
+
+// bump gives the draft a new version: once for every change.
+func (d *topicDraft) bump() { d.version = bumped(d.version, d.now) }
+
+// change puts a topic in, with a new version. Tell says whether NameServers have to learn of it at once.
+func (d *topicDraft) change(topic *protocol.TopicConfig, tell bool) {
+	d.put(topic)
+	d.bump()
+	if tell {
+		if d.tell == nil {
+			d.tell = make(map[string]bool)
+		}
+		d.tell[topic.TopicName] = true
+	}
+}
+
+// state returns what the draft has become.
+func (d *topicDraft) state() *topicState {
+	if d.version == d.from.version {
+		return d.from
+	}
+	odd := d.from.odd
+	if len(odd) > 0 {
+		odd = slices.DeleteFunc(slices.Clone(odd), func(e protocol.OddEntry) bool {
+			_, touched := d.changes[e.Name]
+			return touched
+		})
+	}
+	return &topicState{version: d.version, topics: d.finish(), odd: odd}
+}
+
+// hasOdd tells whether there still is an unusable entry of this name.
+func (d *topicDraft) hasOdd(name string) bool {
+	_, touched := d.changes[name]
+	return !touched && slices.ContainsFunc(d.from.odd, func(e protocol.OddEntry) bool { return e.Name == name })
+}
+
+// file returns the content of topics.json.
+func (s *topicState) file() []byte {
+	return protocol.AppendPretty(nil, &protocol.TopicsFile{DataVersion: s.version, Topics: s.topics.sorted, Odd: s.odd})
+}
+
+// tell reports what a draft has changed.
+func (t *topicTable) tell(d *topicDraft) {
+	if len(d.tell) > 0 {
+		t.changed(slices.Sorted(maps.Keys(d.tell)))
+	}
+}
+
+// get returns the topic called name.
+func (t *topicTable) get(name string) (*protocol.TopicConfig, bool) {
+	topic, ok := t.file.load().topics.byName[name]
+	return topic, ok
+}
+
+// snapshot returns all topics, ascending by name, and the version of exactly this table.
+func (t *topicTable) snapshot() ([]*protocol.TopicConfig, protocol.DataVersion) {
+	s := t.file.load()
+	return s.topics.sorted, s.version
+}
+
+// some returns those of the named topics that there are, in the order of names, and the version of the table they are in.
+func (t *topicTable) some(names []string) ([]*protocol.TopicConfig, protocol.DataVersion) {
+	s := t.file.load()
+	list := make([]*protocol.TopicConfig, 0, len(names))
+	for _, name := range names {
+		if topic, ok := s.topics.byName[name]; ok {
+			list = append(list, topic)
+		}
+	}
+	return list, s.version
+}
+
+// update makes or changes a topic (code 17). attributes is the text of a modification; what the topic has of them
+// already stays. A topic that is equal afterwards is left alone.
+func (t *topicTable) update(topic protocol.TopicConfig, attributes string) error {
+	changes, err := parseAttributes(attributes)
+	if err != nil {
+		return err
+	}
+	return t.updateAll([]topicUpdate{{topic, changes}})
+}
+
+// updateList makes or changes topics (code 18), all or none of them. The keys of Attributes have their signs.
+func (t *topicTable) updateList(topics []protocol.TopicConfig) error {
+	updates := make([]topicUpdate, len(topics))
+	for i, topic := range topics {
+		updates[i] = topicUpdate{topic, attributeChanges(topic.Attributes)}
+	}
+	return t.updateAll(updates)
+}
+
+// topicUpdate is what is wanted of a topic; the attributes of the topic itself do not count.
+type topicUpdate struct {
+	topic      protocol.TopicConfig
+	attributes []attributeChange
+}
+
+func (t *topicTable) updateAll(updates []topicUpdate) error {
+	settings := t.settings()
+	for _, u := range updates {
+		if err := t.validateUpdate(&u, settings); err != nil {
+			return err
+		}
+	}
+	return t.file.commit(func(d *topicDraft) error {
+		wanted := configDraft[protocol.TopicConfig]{table: d.table, changes: maps.Clone(d.changes)} // one name may come twice
+		var effective []*protocol.TopicConfig
+		for _, u := range updates {
+			existing, exists := wanted.get(u.topic.TopicName)
+			topic := u.topic
+			topic.MapKey, topic.Attributes = topic.TopicName, nil
+			if exists {
+				topic.Attributes = existing.Attributes
+			}
+			var err error
+			if topic.Attributes, err = alterAttributes(topicAttributes, topic.Attributes, u.attributes, !exists); err != nil {
+				return err
+			}
+			if !exists || !equalTopics(existing, &topic) {
+				wanted.put(&topic)
+				effective = append(effective, &topic)
+			}
+		}
+		for _, topic := range effective {
+			d.change(topic, true)
+		}
+		return nil
+	})
+}
+
+// validateUpdate checks all of an update that does not depend on the table.
+func (t *topicTable) validateUpdate(u *topicUpdate, settings topicSettings) error {
+	name := u.topic.TopicName
+	if err := validateTopicName(name); err != nil {
+		return err
+	}
+	if settings.ValidateSystemTopicWhenUpdateTopic && t.isSystem(name) {
+		return systemTopicConflict(name)
+	}
+	if err := validateTopicConfig(&u.topic); err != nil {
+		return err
+	}
+	if !settings.EnableMixedMessageType && slices.Contains(u.attributes, attributeChange{"+" + attributeMessageType, messageTypeMixed}) {
+		return invalidParameter("MIXED message type is not supported.")
+	}
+	return nil
+}
+
+func systemTopicConflict(topic string) error {
+	return invalidParameter("The topic[%s] is conflict with system topic.", topic)
+}
+
+func equalTopics(a, b *protocol.TopicConfig) bool {
+	return a.TopicName == b.TopicName && a.ReadQueueNums == b.ReadQueueNums && a.WriteQueueNums == b.WriteQueueNums &&
+		a.Perm == b.Perm && a.TopicFilterType == b.TopicFilterType && a.TopicSysFlag == b.TopicSysFlag && a.Order == b.Order &&
+		maps.Equal(a.Attributes, b.Attributes)
+}
+
+// delete removes a topic (code 215) and, with clearRetryTopicWhenDeleteTopic, the retry topics that pop consumers of
+// these groups have for it. It returns the names of the topics that there were, the topic itself always first, for all
+// else that has to be removed with them. A topic that there is not is no error.
+func (t *topicTable) delete(topic string, groups []string) ([]string, error) {
+	if isBlank(topic) {
+		return nil, invalidParameter("The specified topic is blank.")
+	}
+	if t.isSystem(topic) {
+		return nil, systemTopicConflict(topic)
+	}
+	names := []string{topic}
+	if t.settings().ClearRetryTopicWhenDeleteTopic {
+		for _, group := range groups {
+			v1, v2 := popRetryTopics(topic, group)
+			names = append(names, v1, v2)
+		}
+	}
+	var removed []string
+	err := t.file.commit(func(d *topicDraft) error {
+		removed = []string{topic}
+		for _, name := range names {
+			_, exists := d.get(name)
+			if !exists && !d.hasOdd(name) {
+				continue
+			}
+			d.remove(name)
+			d.bump()
+			if name != topic {
+				removed = append(removed, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return removed, nil
+}
+
+// popRetryTopics returns the names that the retry topic of a pop consumer group may have for a topic: the old and the new
+// form.
+func popRetryTopics(topic, group string) (v1, v2 string) {
+	return retryTopicPrefix + group + "_" + topic, retryTopicPrefix + group + "+" + topic
+}
+
+// createOnSend returns the topic that a message is sent to, and makes it if there is none and that is allowed: like
+// defaultTopic if that hands its settings down, with at most clientQueueNums queues; a retry topic else with one queue.
+// It returns nil without an error if there is no such topic and none is to be made. Source: spec/broker.md §3.6.
+func (t *topicTable) createOnSend(name, defaultTopic string, clientQueueNums int32, unitMode bool) (*protocol.TopicConfig, error) {
+	if topic, ok := t.get(name); ok {
+		return topic, nil
+	}
+	if err := validateTopicName(name); err != nil {
+		return nil, err
+	}
+	isRetry := strings.HasPrefix(name, retryTopicPrefix)
+	model, ok := t.get(defaultTopic)
+	if !isRetry && (!ok || model.Perm&permInherit == 0) { // nothing will come of it: do not queue up behind writers
+		return nil, nil
+	}
+	autoCreate := t.settings().AutoCreateTopicEnable
+	sysFlag := int32(0)
+	switch {
+	case unitMode && isRetry:
+		sysFlag = sysFlagUnitSub
+	case unitMode:
+		sysFlag = sysFlagUnit
+	}
+	var made *protocol.TopicConfig
+	err := t.file.commit(func(d *topicDraft) error {
+		topic, ok := d.get(name)
+		if ok {
+			made = topic
+			return nil
+		}
+		model, ok := d.get(defaultTopic)
+		if ok && !autoCreate && defaultTopic == autoCreateTopic && model.Perm&permInherit != 0 {
+			// It was stored while it was allowed to make topics. Clients are to see that it is no longer.
+			closed := *model
+			closed.Perm = permRead | permWrite
+			d.change(&closed, true)
+			model = &closed
+		}
+		switch {
+		case ok && model.Perm&permInherit != 0:
+			queues := max(0, min(clientQueueNums, model.WriteQueueNums))
+			made = newTopic(name, queues, model.Perm&^permInherit, sysFlag, false)
+			made.TopicFilterType = model.TopicFilterType
+		case isRetry:
+			made = newTopic(name, 1, permRead|permWrite, sysFlag, false)
+		default:
+			return nil
+		}
+		d.change(made, true)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// createIfAbsent returns the topic of this name, and makes it as given if there is none: retry and dead-letter topics when
+// a message comes back, topics of the system on first use. An existing topic is left alone, whatever it is like.
+// Source: spec/broker.md §3.4, §3.6.
+func (t *topicTable) createIfAbsent(name string, queues, perm, sysFlag int32) (*protocol.TopicConfig, error) {
+	return t.ensure(newTopic(name, queues, perm, sysFlag, false), false)
+}
+
+// ensureRetryTopic returns the retry topic of a group that has sent a heartbeat, and makes it if there is none. order
+// says whether the group consumes an ordered topic; a retry topic that says otherwise is changed, about which the
+// NameServers learn with the next regular registration. Source: spec/broker.md §3.4.
+func (t *topicTable) ensureRetryTopic(group string, queues int32, unitMode, order bool) (*protocol.TopicConfig, error) {
+	sysFlag := int32(0)
+	if unitMode {
+		sysFlag = sysFlagUnitSub
+	}
+	return t.ensure(newTopic(retryTopicPrefix+group, queues, permRead|permWrite, sysFlag, order), true)
+}
+
+// ensure returns the topic of wanted's name and makes it if there is none. setOrder says whether an existing one gets the
+// order flag of wanted.
+func (t *topicTable) ensure(wanted *protocol.TopicConfig, setOrder bool) (*protocol.TopicConfig, error) {
+	if topic, ok := t.get(wanted.TopicName); ok && (!setOrder || topic.Order == wanted.Order) {
+		return topic, nil
+	}
+	if err := validateTopicName(wanted.TopicName); err != nil {
+		return nil, err
+	}
+	if err := validateTopicConfig(wanted); err != nil {
+		return nil, err
+	}
+	var topic *protocol.TopicConfig
+	err := t.file.commit(func(d *topicDraft) error {
+		existing, ok := d.get(wanted.TopicName)
+		switch {
+		case !ok:
+			topic = wanted
+			d.change(wanted, true)
+		case setOrder && existing.Order != wanted.Order:
+			flipped := *existing
+			flipped.Order = wanted.Order
+			topic = &flipped
+			d.change(topic, false)
+		default:
+			topic = existing
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return topic, nil
+}
+
+// setOrder applies the order configuration of a NameServer: the topics that it names and that there are become ordered.
+// None ceases to be. Source: spec/broker.md §3.8.
+func (t *topicTable) setOrder(table map[string]string) error {
+	unordered := func(get func(string) (*protocol.TopicConfig, bool)) (list []*protocol.TopicConfig) {
+		for _, name := range slices.Sorted(maps.Keys(table)) {
+			if topic, ok := get(name); ok && !topic.Order {
+				list = append(list, topic)
+			}
+		}
+		return list
+	}
+	if len(unordered(t.get)) == 0 { // as after nearly every registration
+		return nil
+	}
+	return t.file.commit(func(d *topicDraft) error {
+		list := unordered(d.get)
+		for _, topic := range list {
+			ordered := *topic
+			ordered.Order = true
+			d.put(&ordered)
+		}
+		if len(list) > 0 {
+			d.bump() // one for all
+		}
+		return nil
+	})
+}
+
+// setSysFlag sets or clears one bit of a topic's system flag, if there is such a topic.
+func (t *topicTable) setSysFlag(name string, bit int32, on bool) error {
+	return t.file.commit(func(d *topicDraft) error {
+		topic, ok := d.get(name)
+		if !ok || (topic.TopicSysFlag&bit != 0) == on {
+			return nil
+		}
+		changed := *topic
+		changed.TopicSysFlag ^= bit
+		d.change(&changed, true)
+		return nil
+	})
+}
+
+// bump gives the table a new version, because something else that NameServers are told with it has changed: the broker's
+// permission or role.
+func (t *topicTable) bump() error {
+	return t.file.commit(func(d *topicDraft) error {
+		d.bump()
+		return nil
+	})
+}
