@@ -95,9 +95,16 @@ func (t TopicFilterType) String() string {
 }
 
 // AppendJSON appends the config as an entry of topicConfigTable, without its MapKey.
-func (t *TopicConfig) AppendJSON(dst []byte, _ JSONForm) []byte {
+func (t *TopicConfig) AppendJSON(dst []byte, f JSONForm) []byte { return t.appendWith(nil, dst, f) }
+
+// appendWith appends the config, with the mapping of its queues if that is not nil.
+func (t *TopicConfig) appendWith(mapping *TopicQueueMappingDetail, dst []byte, f JSONForm) []byte {
 	dst = append(dst, `{"attributes":`...)
 	dst = appendJSONMap(dst, t.Attributes)
+	if mapping != nil {
+		dst = append(dst, `,"mappingDetail":`...)
+		dst = mapping.AppendJSON(dst, f)
+	}
 	dst = append(dst, `,"order":`...)
 	dst = strconv.AppendBool(dst, t.Order)
 	dst = append(dst, `,"perm":`...)
@@ -308,6 +315,11 @@ func DecodeDataVersion(data []byte, now int64) (DataVersion, error) {
 
 // AppendJSON appends the mapping as Java writes it.
 func (m *TopicQueueMappingInfo) AppendJSON(dst []byte, f JSONForm) []byte {
+	return m.appendWith(nil, dst, f)
+}
+
+// appendWith appends the mapping, with the queues that are hosted if hosted is not nil.
+func (m *TopicQueueMappingInfo) appendWith(hosted []HostedQueue, dst []byte, f JSONForm) []byte {
 	dst = append(dst, `{"bname":`...)
 	dst = appendJSONString(dst, m.Bname)
 	dst = append(dst, `,"currIdMap":{`...)
@@ -322,6 +334,10 @@ func (m *TopicQueueMappingInfo) AppendJSON(dst []byte, f JSONForm) []byte {
 	dst = strconv.AppendBool(dst, m.Dirty)
 	dst = append(dst, `,"epoch":`...)
 	dst = appendJSONLong(dst, m.Epoch, f)
+	if hosted != nil {
+		dst = append(dst, `,"hostedQueues":`...)
+		dst = appendHostedQueues(dst, hosted, f)
+	}
 	dst = append(dst, `,"scope":`...)
 	dst = appendJSONString(dst, m.Scope)
 	if m.Topic != "" {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,7 +18,13 @@ const (
 	FormDefault JSONForm = iota
 	// FormStrict is standard JSON: numeric map keys in quotes, and longs beyond ±(2^53-1) as strings.
 	FormStrict
+
+	// formMarked is FormDefault with keepLine at the start of each list that is an array of numbers in Java, for AppendPretty.
+	formMarked
 )
+
+// keepLine marks a list that AppendPretty leaves on one line. No JSON that we write has this byte otherwise.
+const keepLine = 0x01
 
 // JSONBody is a body or file content that is written in RocketMQ's dialect of JSON.
 type JSONBody interface {
@@ -96,6 +103,21 @@ func appendJSONIntKey(dst []byte, n int64, f JSONForm) []byte {
 	return append(dst, ':')
 }
 
+// appendJSONLongs appends what is a long[] in Java.
+func appendJSONLongs(dst []byte, list []int64, f JSONForm) []byte {
+	dst = append(dst, '[')
+	if f == formMarked {
+		dst = append(dst, keepLine)
+	}
+	for i, n := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONLong(dst, n, f)
+	}
+	return append(dst, ']')
+}
+
 // NullElement stands for null in a list of strings, where RocketMQ keeps it. It is no valid UTF-8, so that no string that
 // was read equals it.
 const NullElement = "\xFFnull"
@@ -149,10 +171,10 @@ func sortedBy[T any](list []T, cmp func(a, b T) int) []T {
 }
 
 // AppendPretty appends body in the form that RocketMQ uses for files such as topics.json: FormDefault with a line for each
-// member and element, a TAB per level, no blank after the colon and no newline at the end
-// (spec/since-2025-09.md §1.3).
+// member and element, except those of an array of numbers, a TAB per level, no blank after the colon and no newline at the
+// end (spec/since-2025-09.md §1.3).
 func AppendPretty(dst []byte, body JSONBody) []byte {
-	compact := body.AppendJSON(nil, FormDefault)
+	compact := body.AppendJSON(nil, formMarked)
 	level := 0
 	newline := func() {
 		dst = append(dst, '\n')
@@ -174,6 +196,12 @@ func AppendPretty(dst []byte, body JSONBody) []byte {
 			i = end
 		case '{', '[':
 			dst = append(dst, c)
+			if compact[i+1] == keepLine {
+				end := i + bytes.IndexByte(compact[i:], ']')
+				dst = append(dst, compact[i+2:end+1]...)
+				i = end
+				continue
+			}
 			if next := compact[i+1]; next == '}' || next == ']' {
 				dst = append(dst, next)
 				i++
