@@ -44,6 +44,13 @@ func (p *Peer) Context() context.Context {
 // Close closes the connection, with reason CloseLocal. Calls after the first do nothing.
 func (p *Peer) Close() { p.close(CloseLocal, nil) }
 
+// Writable reports whether a request would find room to be sent now: the peer takes what is sent to it.
+func (p *Peer) Writable() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reason == 0 && p.out.pending() < p.core.limits.Output
+}
+
 // Oneway sends cmd as a oneway request; Opaque, Flag, Language, Version and Codec are chosen for it. It returns
 // once cmd is in the output buffer and never waits for the peer. cmd.Body must not change any more.
 //

@@ -1,0 +1,108 @@
+package broker
+
+import (
+	"sync"
+	"time"
+
+	"github.com/mq-server/mq/protocol"
+)
+
+// lockLife is how long a queue lock lives after it was taken or renewed.
+const lockLife = 60 * time.Second
+
+// lockManager knows which client of a group consumes which queue alone, in order. Locks are memory only and survive
+// connections: a client that comes back within lockLife still has its queues. It is safe for concurrent use; it
+// takes no other lock and calls nothing but the clock while it holds mu.
+//
+// Source: spec/broker.md §5.8. Not here: lockInStrictMode, in which the other brokers of the group have a say.
+type lockManager struct {
+	clock func() time.Duration // monotonic; the time since any fixed moment
+
+	mu     sync.Mutex
+	groups map[string]map[protocol.MessageQueue]queueLock // never empty; guarded by mu
+}
+
+type queueLock struct {
+	clientID string
+	at       time.Duration // taken or renewed
+}
+
+func newLockManager(clock func() time.Duration) *lockManager {
+	return &lockManager{clock: clock, groups: map[string]map[protocol.MessageQueue]queueLock{}}
+}
+
+func (l queueLock) alive(now time.Duration) bool { return now-l.at <= lockLife }
+
+// lock takes or renews the locks of queues for a client, and returns those that it holds now, in the order given.
+func (m *lockManager) lock(group, clientID string, queues []protocol.MessageQueue) []protocol.MessageQueue {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock()
+	locks := m.groups[group]
+	if locks == nil && len(queues) > 0 {
+		locks = map[protocol.MessageQueue]queueLock{}
+		m.groups[group] = locks
+	}
+	held := make([]protocol.MessageQueue, 0, len(queues))
+	for _, q := range queues {
+		if l, ok := locks[q]; ok && l.clientID != clientID && l.alive(now) {
+			continue
+		}
+		locks[q] = queueLock{clientID, now}
+		held = append(held, q)
+	}
+	return held
+}
+
+// unlock gives up the locks of queues that the client owns.
+func (m *lockManager) unlock(group, clientID string, queues []protocol.MessageQueue) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	locks := m.groups[group]
+	for _, q := range queues {
+		if l, ok := locks[q]; ok && l.clientID == clientID {
+			delete(locks, q)
+		}
+	}
+	if len(locks) == 0 {
+		delete(m.groups, group)
+	}
+}
+
+// holds reports whether a client holds the lock of a queue.
+func (m *lockManager) holds(group, clientID string, q protocol.MessageQueue) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l, ok := m.groups[group][q]
+	return ok && l.clientID == clientID && l.alive(m.clock())
+}
+
+// anyLocked reports whether any queue of a group is locked: its consumers work in order then.
+func (m *lockManager) anyLocked(group string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock()
+	for _, l := range m.groups[group] {
+		if l.alive(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// expire forgets the locks that are not alive, which nobody sees but the memory.
+func (m *lockManager) expire() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock()
+	for group, locks := range m.groups {
+		for q, l := range locks {
+			if !l.alive(now) {
+				delete(locks, q)
+			}
+		}
+		if len(locks) == 0 {
+			delete(m.groups, group)
+		}
+	}
+}
