@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mq-server/mq/protocol"
 )
 
 // configTable is an immutable table of configurations by name.
@@ -86,4 +88,27 @@ func (d *configDraft[T]) finish() *configTable[T] {
 		return d.table
 	}
 	return d.table.with(d.changes)
+}
+
+// sortOdd sorts entries that cannot be used by name.
+func sortOdd(odd []protocol.OddEntry) {
+	slices.SortFunc(odd, func(a, b protocol.OddEntry) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// withoutTouched returns the odd entries whose names are not in touched: one that was made anew or removed is odd no more.
+func withoutTouched[V any](odd []protocol.OddEntry, touched map[string]V) []protocol.OddEntry {
+	isTouched := func(e protocol.OddEntry) bool {
+		_, ok := touched[e.Name]
+		return ok
+	}
+	if !slices.ContainsFunc(odd, isTouched) {
+		return odd
+	}
+	return slices.DeleteFunc(slices.Clone(odd), isTouched)
+}
+
+// isLeft tells whether name is among the odd entries and not in touched.
+func isLeft[V any](odd []protocol.OddEntry, touched map[string]V, name string) bool {
+	_, ok := touched[name]
+	return !ok && slices.ContainsFunc(odd, func(e protocol.OddEntry) bool { return e.Name == name })
 }

@@ -147,7 +147,7 @@ func (t *topicTable) loaded(stored storedFile[protocol.TopicsFile], log zerolog.
 		}
 		topics = append(topics, topic)
 	}
-	slices.SortFunc(odd, func(a, b protocol.OddEntry) int { return strings.Compare(a.Name, b.Name) })
+	sortOdd(odd)
 	for _, e := range odd {
 		log.Error().Str("file", stored.path).Str("topic", e.Name).Str("entry", e.JSON).Err(e.Err).
 			Msg("topic cannot be used: its entry is kept in the file, and there is no such topic until it is made anew")
@@ -155,7 +155,7 @@ func (t *topicTable) loaded(stored storedFile[protocol.TopicsFile], log zerolog.
 	system := systemTopics(t.settings())
 	t.system = systemTopicSet(system)
 	table := newConfigTable(append(system, topics...), nameOfTopic) // stored values win
-	state = &topicState{version: version, topics: table, odd: withoutNames(odd, table.byName)}
+	state = &topicState{version: version, topics: table, odd: withoutTouched(odd, table.byName)}
 	if !stored.found {
 		return state, true
 	}
@@ -175,15 +175,6 @@ func usableTopic(t *protocol.TopicConfig) error {
 		return fmt.Errorf("it has more than %d queues", maxQueueNums)
 	}
 	return nil
-}
-
-// withoutNames returns odd without the entries whose names are in use.
-func withoutNames[T any](odd []protocol.OddEntry, used map[string]*T) []protocol.OddEntry {
-	isUsed := func(e protocol.OddEntry) bool { return used[e.Name] != nil }
-	if !slices.ContainsFunc(odd, isUsed) {
-		return odd
-	}
-	return slices.DeleteFunc(slices.Clone(odd), isUsed)
 }
 
 func (t *topicTable) nowMillis() int64 { return t.now().UnixMilli() }
@@ -215,20 +206,7 @@ func (d *topicDraft) state() *topicState {
 	if d.version == d.from.version {
 		return d.from
 	}
-	odd := d.from.odd
-	if len(odd) > 0 {
-		odd = slices.DeleteFunc(slices.Clone(odd), func(e protocol.OddEntry) bool {
-			_, touched := d.changes[e.Name]
-			return touched
-		})
-	}
-	return &topicState{version: d.version, topics: d.finish(), odd: odd}
-}
-
-// hasOdd tells whether there still is an unusable entry of this name.
-func (d *topicDraft) hasOdd(name string) bool {
-	_, touched := d.changes[name]
-	return !touched && slices.ContainsFunc(d.from.odd, func(e protocol.OddEntry) bool { return e.Name == name })
+	return &topicState{version: d.version, topics: d.finish(), odd: withoutTouched(d.from.odd, d.changes)}
 }
 
 // file returns the content of topics.json.
@@ -375,7 +353,7 @@ func (t *topicTable) delete(topic string, groups []string) ([]string, error) {
 		removed = []string{topic}
 		for _, name := range names {
 			_, exists := d.get(name)
-			if !exists && !d.hasOdd(name) {
+			if !exists && !isLeft(d.from.odd, d.changes, name) {
 				continue
 			}
 			d.remove(name)

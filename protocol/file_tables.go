@@ -3,7 +3,9 @@ package protocol
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
+	"strconv"
 )
 
 // OddEntry is an entry of a configuration file that cannot be used: its value does not fit. It is written back as it was
@@ -74,6 +76,113 @@ func (f *TopicsFile) AppendJSON(dst []byte, form JSONForm) []byte {
 	dst = f.DataVersion.AppendJSON(dst, form)
 	dst = append(dst, `,"topicConfigTable":`...)
 	dst = appendTable(dst, f.Topics, f.Odd, func(t *TopicConfig) string { return t.TopicName }, form)
+	return append(dst, '}')
+}
+
+// GroupsFile is the content of subscriptionGroup.json. Source: spec/broker.md §5.7.
+type GroupsFile struct {
+	DataVersion DataVersion
+	Groups      []*SubscriptionGroupConfig // ascending by name when written; in file order, one per name, when read
+	OddGroups   []OddEntry                 // entries of subscriptionGroupTable; ascending by name when written
+	// Forbidden has a bit mask by group and topic; 1<<2 forbids reading. Nil if there is none, as before 5.0.
+	Forbidden    map[string]map[string]int32
+	OddForbidden []OddEntry // entries of forbiddenTable; ascending by name when written
+	// Unknown are the names of members that no class of ours has, each once. They are not written again.
+	Unknown []string
+}
+
+// forbiddenTopics are the bit masks that a group has by topic.
+type forbiddenTopics struct {
+	group  string
+	topics map[string]int32
+}
+
+func (t *forbiddenTopics) AppendJSON(dst []byte, f JSONForm) []byte {
+	w := beginObject(dst, f)
+	for _, topic := range slices.Sorted(maps.Keys(t.topics)) {
+		w.dst = strconv.AppendInt(w.key(topic), int64(t.topics[topic]), 10)
+	}
+	return w.end()
+}
+
+// DecodeGroupsFile reads subscriptionGroup.json in the form of any release. now is the time in milliseconds since 1970, for
+// a data version that is absent or has no timestamp.
+//
+// The name of a group is the one of its entry, whatever groupName says. An entry of either table that does not fit is set
+// aside and costs the others nothing; text that is no JSON fails as a whole. A text that holds nothing gives ErrNullBody,
+// one without subscriptionGroupTable ErrNoTable.
+func DecodeGroupsFile(data []byte, now int64) (GroupsFile, error) {
+	f := GroupsFile{DataVersion: DataVersion{Timestamp: now}}
+	err := decodeBody("GroupsFile", data, func(r *jsonReader) {
+		r.skipped = skippedOnce(&f.Unknown)
+		found := false
+		var o jsonObject
+		for ok := r.object(&o, groupWrapperNames); ok && r.member(&o); {
+			switch o.name {
+			case "dataVersion":
+				if v := r.dataVersion(now); v != nil {
+					f.DataVersion = *v
+				}
+			case "forbiddenTable":
+				var rows []*forbiddenTopics
+				rows, f.OddForbidden, _ = readTable(r, r.forbiddenTopics)
+				f.Forbidden = nil
+				for _, row := range rows {
+					if f.Forbidden == nil {
+						f.Forbidden = make(map[string]map[string]int32, len(rows))
+					}
+					if len(row.topics) > 0 {
+						f.Forbidden[row.group] = row.topics
+					}
+				}
+			case "subscriptionGroupTable":
+				f.Groups, f.OddGroups, found = readTable(r, func(name string) *SubscriptionGroupConfig {
+					g := new(SubscriptionGroupConfig)
+					r.groupConfig(g)
+					g.GroupName = name
+					return g
+				})
+			}
+		}
+		if r.err == nil && !found {
+			r.err = ErrNoTable
+		}
+	})
+	if err != nil {
+		return GroupsFile{}, err
+	}
+	return f, nil
+}
+
+// forbiddenTopics reads the masks of a group.
+func (r *jsonReader) forbiddenTopics(group string) *forbiddenTopics {
+	t := &forbiddenTopics{group: group, topics: map[string]int32{}}
+	var o jsonObject
+	for more := r.requiredObject(&o, nil, "a group"); more; {
+		b, ok := r.textKey(&o)
+		if !ok {
+			break
+		}
+		topic := string(b)
+		var mask int32
+		r.int32(&mask)
+		t.topics[topic] = mask
+	}
+	return t
+}
+
+// AppendJSON appends the file without blanks; AppendPretty makes of it what RocketMQ writes.
+func (f *GroupsFile) AppendJSON(dst []byte, form JSONForm) []byte {
+	dst = append(dst, `{"dataVersion":`...)
+	dst = f.DataVersion.AppendJSON(dst, form)
+	dst = append(dst, `,"forbiddenTable":`...)
+	rows := make([]*forbiddenTopics, 0, len(f.Forbidden))
+	for _, group := range slices.Sorted(maps.Keys(f.Forbidden)) {
+		rows = append(rows, &forbiddenTopics{group, f.Forbidden[group]})
+	}
+	dst = appendTable(dst, rows, f.OddForbidden, func(t *forbiddenTopics) string { return t.group }, form)
+	dst = append(dst, `,"subscriptionGroupTable":`...)
+	dst = appendTable(dst, f.Groups, f.OddGroups, func(g *SubscriptionGroupConfig) string { return g.GroupName }, form)
 	return append(dst, '}')
 }
 

@@ -1,0 +1,400 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mq-server/mq/conf"
+	"github.com/mq-server/mq/protocol"
+)
+
+// systemGroupPrefix begins the names of groups that the system's own consumers use.
+const systemGroupPrefix = "CID_RMQ_SYS_"
+
+// systemGroups are the groups that every broker has from the start. Source: spec/broker.md §5.7.
+var systemGroups = []string{
+	"TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY", "CID_ONSAPI_PULL",
+	"CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", systemGroupPrefix + "TRANS",
+}
+
+// forbidRead is the bit of a group's mask that forbids it to read a topic.
+const forbidRead = 2
+
+// errForbiddenBit refuses a bit that a mask does not have.
+var errForbiddenBit = errors.New("a forbidden mask has the bits 0 to 31")
+
+// groupSettings are the settings that consumer groups depend on.
+type groupSettings struct {
+	AutoCreateSubscriptionGroup bool
+	EnableCreateSysGroup        bool
+}
+
+// groupOptions are what a groupTable needs.
+type groupOptions struct {
+	Dir      string // the folder config/
+	Settings func() groupSettings
+	Now      func() time.Time // nil: time.Now
+	Log      zerolog.Logger
+}
+
+// groupTable is the broker's consumer groups, what they may not do, and their data version, kept in
+// subscriptionGroup.json. Source: spec/broker.md §5.7.
+//
+// Reading never waits. Every change returns after it is on disk, and the tables and the version change together. A change
+// that changes nothing writes nothing and leaves the version as it is. Configurations that are handed out are never
+// changed and must not be.
+type groupTable struct {
+	file     *configFile[groupState, *groupDraft]
+	settings func() groupSettings
+	now      func() time.Time
+}
+
+// groupState is one immutable state of the table. The odd entries cannot be used; they are ascending by name and written
+// back as they are.
+type groupState struct {
+	version      protocol.DataVersion
+	groups       *configTable[protocol.SubscriptionGroupConfig]
+	oddGroups    []protocol.OddEntry
+	forbidden    map[string]map[string]int32 // mask by group and topic; never 0, no group without topics
+	oddForbidden []protocol.OddEntry
+}
+
+// groupDraft is the next state in the making.
+type groupDraft struct {
+	configDraft[protocol.SubscriptionGroupConfig]
+	from      *groupState
+	version   protocol.DataVersion
+	now       int64                       // milliseconds since 1970
+	forbidden map[string]map[string]int32 // the groups whose masks have changed; nil: none left
+}
+
+func nameOfGroup(g *protocol.SubscriptionGroupConfig) string { return g.GroupName }
+
+// openGroups reads subscriptionGroup.json, puts the missing system groups in, and writes the file if that changed anything,
+// there was none, or it was damaged. The data version changes only if the table is not the one of the file.
+func openGroups(opts groupOptions) (*groupTable, error) {
+	t := &groupTable{settings: opts.Settings, now: opts.Now}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	now := t.nowMillis()
+	stored, err := readConfigFile(filepath.Join(opts.Dir, "subscriptionGroup.json"), func(data []byte) (protocol.GroupsFile, error) {
+		return protocol.DecodeGroupsFile(data, now)
+	}, opts.Log)
+	if err != nil {
+		return nil, fmt.Errorf("consumer groups: %w", err)
+	}
+	t.file = &configFile[groupState, *groupDraft]{
+		path:      stored.path,
+		log:       opts.Log,
+		write:     func(data []byte) error { return conf.ReplaceFile(stored.path, data) },
+		begin:     t.begin,
+		finish:    (*groupDraft).state,
+		encode:    (*groupState).file,
+		committed: func(*groupDraft) {},
+	}
+	state, changed := t.loaded(stored, opts.Log)
+	if changed {
+		if err := t.file.save(state); err != nil {
+			return nil, err
+		}
+	}
+	t.file.state.Store(state)
+	return t, nil
+}
+
+// loaded makes a state of what was stored, and tells whether it has to be written.
+func (t *groupTable) loaded(stored storedFile[protocol.GroupsFile], log zerolog.Logger) (state *groupState, write bool) {
+	now := t.nowMillis()
+	content := stored.content
+	version := content.DataVersion
+	if !stored.found {
+		version = protocol.DataVersion{Timestamp: now}
+	}
+	if stored.recovered {
+		version = versionAfterRecovery(version, stored.damaged, now)
+	}
+	if len(content.Unknown) > 0 {
+		log.Warn().Str("file", stored.path).Strs("members", content.Unknown).
+			Msg("file has members of another release: they are lost when it is written")
+	}
+	odd := content.OddGroups
+	groups := make([]*protocol.SubscriptionGroupConfig, 0, len(content.Groups))
+	for _, g := range content.Groups {
+		if err := usableGroup(g); err != nil {
+			odd = append(odd, protocol.OddEntry{Name: g.GroupName, JSON: string(g.AppendJSON(nil, protocol.FormDefault)), Err: err})
+			continue
+		}
+		groups = append(groups, g)
+	}
+	sortOdd(odd)
+	sortOdd(content.OddForbidden)
+	for _, e := range odd {
+		log.Error().Str("file", stored.path).Str("group", e.Name).Str("entry", e.JSON).Err(e.Err).
+			Msg("group cannot be used: its entry is kept in the file, and there is no such group until it is made anew")
+	}
+	for _, e := range content.OddForbidden {
+		log.Error().Str("file", stored.path).Str("group", e.Name).Str("entry", e.JSON).Err(e.Err).
+			Msg("what is forbidden to a group cannot be read: it is kept in the file and has no effect")
+	}
+	forbidden := make(map[string]map[string]int32, len(content.Forbidden))
+	for group, topics := range content.Forbidden {
+		maps.DeleteFunc(topics, func(_ string, mask int32) bool { return mask == 0 })
+		if len(topics) > 0 {
+			forbidden[group] = topics
+		}
+	}
+	all := make([]*protocol.SubscriptionGroupConfig, 0, len(systemGroups)+len(groups))
+	for _, name := range systemGroups {
+		g := protocol.NewSubscriptionGroupConfig(name)
+		all = append(all, &g)
+	}
+	table := newConfigTable(append(all, groups...), nameOfGroup) // stored values win
+	state = &groupState{
+		version: version, groups: table, oddGroups: withoutTouched(odd, table.byName),
+		forbidden: forbidden, oddForbidden: content.OddForbidden,
+	}
+	if !stored.found {
+		return state, true
+	}
+	if len(table.byName) != len(groups) && !stored.recovered {
+		state.version = bumped(version, now)
+		return state, true
+	}
+	return state, stored.recovered
+}
+
+// usableGroup refuses what the file may hold but nothing could work with.
+func usableGroup(g *protocol.SubscriptionGroupConfig) error {
+	switch {
+	case g.GroupName == "":
+		return errors.New("it has no name")
+	case g.RetryQueueNums > maxQueueNums:
+		return fmt.Errorf("it has more than %d retry queues", maxQueueNums)
+	}
+	return nil
+}
+
+func (t *groupTable) nowMillis() int64 { return t.now().UnixMilli() }
+
+func (t *groupTable) begin(from *groupState) *groupDraft {
+	return &groupDraft{
+		configDraft: configDraft[protocol.SubscriptionGroupConfig]{table: from.groups},
+		from:        from, version: from.version, now: t.nowMillis(),
+	}
+}
+
+// bump gives the draft a new version: once for every change.
+func (d *groupDraft) bump() { d.version = bumped(d.version, d.now) }
+
+// masks returns what is forbidden to a group, by topic.
+func (d *groupDraft) masks(group string) map[string]int32 {
+	if topics, touched := d.forbidden[group]; touched {
+		return topics
+	}
+	return d.from.forbidden[group]
+}
+
+// setMasks replaces what is forbidden to a group.
+func (d *groupDraft) setMasks(group string, topics map[string]int32) {
+	if d.forbidden == nil {
+		d.forbidden = make(map[string]map[string]int32)
+	}
+	d.forbidden[group] = topics
+}
+
+// state returns what the draft has become.
+func (d *groupDraft) state() *groupState {
+	if d.version == d.from.version {
+		return d.from
+	}
+	s := &groupState{
+		version: d.version, groups: d.finish(), oddGroups: withoutTouched(d.from.oddGroups, d.changes),
+		forbidden: d.from.forbidden, oddForbidden: withoutTouched(d.from.oddForbidden, d.forbidden),
+	}
+	if len(d.forbidden) > 0 {
+		s.forbidden = maps.Clone(s.forbidden)
+		for group, topics := range d.forbidden {
+			if len(topics) == 0 {
+				delete(s.forbidden, group)
+			} else {
+				s.forbidden[group] = topics
+			}
+		}
+	}
+	return s
+}
+
+// file returns the content of subscriptionGroup.json.
+func (s *groupState) file() []byte {
+	return protocol.AppendPretty(nil, &protocol.GroupsFile{
+		DataVersion: s.version, Groups: s.groups.sorted, OddGroups: s.oddGroups,
+		Forbidden: s.forbidden, OddForbidden: s.oddForbidden,
+	})
+}
+
+// get returns the group called name. It makes none; see find.
+func (t *groupTable) get(name string) (*protocol.SubscriptionGroupConfig, bool) {
+	g, ok := t.file.load().groups.byName[name]
+	return g, ok
+}
+
+// snapshot returns all groups, ascending by name, what is forbidden to them as a bit mask by group and topic, and the
+// version of exactly these tables. None of it may be changed.
+func (t *groupTable) snapshot() ([]*protocol.SubscriptionGroupConfig, map[string]map[string]int32, protocol.DataVersion) {
+	s := t.file.load()
+	return s.groups.sorted, s.forbidden, s.version
+}
+
+// find returns the group called name, and makes it with default settings if there is none and that is allowed. It returns
+// nil without an error if there is no such group and none is to be made.
+func (t *groupTable) find(name string) (*protocol.SubscriptionGroupConfig, error) {
+	if g, ok := t.get(name); ok {
+		return g, nil
+	}
+	settings := t.settings()
+	if !settings.AutoCreateSubscriptionGroup && !(settings.EnableCreateSysGroup && strings.HasPrefix(name, systemGroupPrefix)) {
+		return nil, nil
+	}
+	if validateGroupName(name) != nil {
+		return nil, nil
+	}
+	var found *protocol.SubscriptionGroupConfig
+	err := t.file.commit(func(d *groupDraft) error {
+		if g, ok := d.get(name); ok {
+			found = g
+			return nil
+		}
+		g := protocol.NewSubscriptionGroupConfig(name)
+		found = &g
+		d.put(found)
+		d.bump()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// update makes or changes a group (code 200). The keys of Attributes have their signs; what the group has of them already
+// stays. A group that is equal afterwards is left alone.
+func (t *groupTable) update(group protocol.SubscriptionGroupConfig) error {
+	return t.updateList([]protocol.SubscriptionGroupConfig{group})
+}
+
+// updateList makes or changes groups (code 225), all or none of them. An empty list does nothing.
+func (t *groupTable) updateList(groups []protocol.SubscriptionGroupConfig) error {
+	for i := range groups {
+		if err := validateGroupName(groups[i].GroupName); err != nil {
+			return err
+		}
+		if err := validateGroupConfig(&groups[i]); err != nil {
+			return err
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	return t.file.commit(func(d *groupDraft) error {
+		wanted := configDraft[protocol.SubscriptionGroupConfig]{table: d.table, changes: maps.Clone(d.changes)} // one name may come twice
+		var effective []*protocol.SubscriptionGroupConfig
+		for _, group := range groups {
+			changes := attributeChanges(group.Attributes)
+			existing, exists := wanted.get(group.GroupName)
+			group.Attributes = nil
+			if exists {
+				group.Attributes = existing.Attributes
+			}
+			var err error
+			if group.Attributes, err = alterAttributes(groupAttributes, group.Attributes, changes, !exists); err != nil {
+				return err
+			}
+			if !exists || !reflect.DeepEqual(*existing, group) {
+				wanted.put(&group)
+				effective = append(effective, &group)
+			}
+		}
+		for _, g := range effective {
+			d.put(g)
+			d.bump()
+		}
+		return nil
+	})
+}
+
+// disableConsume forbids a group to consume at all, if there is such a group.
+func (t *groupTable) disableConsume(name string) error {
+	return t.file.commit(func(d *groupDraft) error {
+		g, ok := d.get(name)
+		if !ok || !g.ConsumeEnable {
+			return nil
+		}
+		disabled := *g
+		disabled.ConsumeEnable = false
+		d.put(&disabled)
+		d.bump()
+		return nil
+	})
+}
+
+// delete removes a group and what is forbidden to it (code 207). A group that there is not is no error.
+func (t *groupTable) delete(name string) error {
+	return t.file.commit(func(d *groupDraft) error {
+		_, exists := d.get(name)
+		if !exists && d.masks(name) == nil && !isLeft(d.from.oddGroups, d.changes, name) && !isLeft(d.from.oddForbidden, d.forbidden, name) {
+			return nil
+		}
+		d.remove(name)
+		d.setMasks(name, nil)
+		d.bump()
+		return nil
+	})
+}
+
+// forbidden returns the mask of what a group may not do with a topic. Bit forbidRead is the only one with a meaning.
+func (t *groupTable) forbidden(group, topic string) int32 {
+	return t.file.load().forbidden[group][topic]
+}
+
+// isForbidden tells whether one bit of the mask is set.
+func (t *groupTable) isForbidden(group, topic string, bit int) bool {
+	return t.forbidden(group, topic)>>bit&1 != 0
+}
+
+// setForbidden sets or clears one bit of the mask of a group and topic, whether or not these exist. Other topics of the
+// group keep theirs; the original drops them with the last bit of one (spec/broker.md appendix B).
+func (t *groupTable) setForbidden(group, topic string, bit int, on bool) error {
+	if bit < 0 || bit > 31 {
+		return errForbiddenBit
+	}
+	return t.file.commit(func(d *groupDraft) error {
+		before := d.masks(group)
+		mask := before[topic] &^ (1 << bit)
+		if on {
+			mask |= 1 << bit
+		}
+		if mask == before[topic] {
+			return nil
+		}
+		topics := maps.Clone(before)
+		switch {
+		case mask == 0:
+			delete(topics, topic)
+		case topics == nil:
+			topics = map[string]int32{topic: mask}
+		default:
+			topics[topic] = mask
+		}
+		d.setMasks(group, topics)
+		d.bump()
+		return nil
+	})
+}
