@@ -5,9 +5,11 @@ import (
 	"time"
 )
 
-// Config is the configuration of a NameServer at one moment. It is never changed once it is out.
+// Config is the configuration of a server at one moment. It is never changed once it is out.
 type Config struct {
-	Namesrv NamesrvConfig
+	Namesrv NamesrvConfig      // of a NameServer
+	Broker  BrokerConfig       // of a broker
+	Store   MessageStoreConfig // of a broker
 	Server  NettyServerConfig
 	Client  NettyClientConfig
 	TLS     TLSConfig

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Group is the part of the configuration that a key belongs to, by the original's class names.
@@ -16,6 +17,8 @@ type Group string
 // The groups, in the order in which they are printed.
 const (
 	GroupNamesrv Group = "NamesrvConfig"
+	GroupBroker  Group = "BrokerConfig"
+	GroupStore   Group = "MessageStoreConfig"
 	GroupServer  Group = "NettyServerConfig"
 	GroupClient  Group = "NettyClientConfig"
 	GroupTLS     Group = "TLS"
@@ -24,24 +27,39 @@ const (
 // Key describes one configuration key: everything that loading, printing, updating and the documentation
 // need to know about it.
 type Key struct {
-	Name     string
-	Group    Group
-	Default  string   // as text; meaningless if Unset
-	Unset    bool     // there is no value by default
-	Live     bool     // an update works at once; otherwise it waits for the next start
-	NoEffect bool     // accepted, kept and shown because the original has it; means nothing here
-	Secret   bool     // never shown
-	Min, Max int64    // bounds of a number
-	Allowed  []string // the values that there are, where they are few
-	About    string
+	Name      string
+	Group     Group
+	Default   string   // as text; meaningless if Unset
+	Unset     bool     // there is no value by default
+	Computed  bool     // the default depends on the machine or on other keys: it is shown, but updates do not keep it
+	Live      bool     // an update works at once; otherwise it waits for the next start
+	NoEffect  bool     // accepted, kept and shown because the original has it; means nothing here
+	Secret    bool     // never shown
+	Important bool     // printed by -m
+	Min, Max  int64    // bounds of a number
+	Allowed   []string // the values that there are, where they are few
+	About     string
 
-	field   func(*Config) any // pointer to the field: *string, *bool, *int or *int64
-	address bool              // a string that names a network address
-	anyCase bool              // Allowed is compared without case
+	// field returns a pointer to the field: *string, *bool, *int, *int64, *float64 or *time.Duration. That of a key
+	// which nothing reads points to a variable of its own.
+	field   func(*Config) any
+	unit    time.Duration // of a time.Duration: what the number counts
+	kind    stringKind    // of a string without Allowed
+	anyCase bool          // Allowed is compared without case
 }
 
-// keys has every key, in the original's order of declaration.
-var keys = slices.Concat(namesrvKeys, serverKeys, clientKeys, tlsKeys)
+// stringKind is what a string must look like.
+type stringKind uint8
+
+const (
+	anyText  stringKind = iota
+	someText            // not empty
+	address             // names a host
+	servers             // a list of host:port
+)
+
+// namesrvTable is the NameServer's configuration.
+var namesrvTable = newTable(slices.Concat(namesrvKeys, serverKeys("9876"), clientKeys, tlsKeys))
 
 var namesrvKeys = []Key{
 	str(keyRocketmqHome, func(c *Config) *string { return &c.Namesrv.RocketmqHome }).unset().
@@ -90,10 +108,17 @@ var namesrvKeys = []Key{
 		about("keys that may not be updated at run time, separated by `;`; those of the default and `rocketmqHome` never may"),
 }
 
-var serverKeys = []Key{
+// serverKeys are the keys of the listening side. The servers differ in their port.
+func serverKeys(port string) []Key {
+	keys := slices.Clone(listenerKeys)
+	keys[slices.IndexFunc(keys, func(k Key) bool { return k.Name == keyListenPort })].Default = port
+	return keys
+}
+
+var listenerKeys = []Key{
 	str("bindAddress", func(c *Config) *string { return &c.Server.BindAddress }).def("0.0.0.0").addr().in(GroupServer).
 		about("address to listen at: IPv4, IPv6 (with or without brackets) or host name; `0.0.0.0` and `::` are all addresses of both kinds"),
-	integer(keyListenPort, func(c *Config) *int { return &c.Server.ListenPort }).def("9876").between(0, 65535).in(GroupServer).
+	integer(keyListenPort, func(c *Config) *int { return &c.Server.ListenPort }).between(0, 65535).in(GroupServer).
 		about("port to listen at; 0 takes any free one"),
 	integer("serverWorkerThreads", func(c *Config) *int { return &c.Server.ServerWorkerThreads }).def("8").in(GroupServer).
 		about("Netty threads").noEffect(),
@@ -132,20 +157,20 @@ var serverKeys = []Key{
 var clientKeys = []Key{
 	integer("clientWorkerThreads", func(c *Config) *int { return &c.Client.ClientWorkerThreads }).def("4").in(GroupClient).
 		about("Netty threads").noEffect(),
-	integer("clientCallbackExecutorThreads", func(c *Config) *int { return &c.Client.ClientCallbackExecutorThreads }).def(strconv.Itoa(runtime.NumCPU())).in(GroupClient).
+	integer("clientCallbackExecutorThreads", func(c *Config) *int { return &c.Client.ClientCallbackExecutorThreads }).computed(strconv.Itoa(runtime.NumCPU())).in(GroupClient).
 		about("Netty threads; default: number of processors").noEffect(),
 	integer("clientOnewaySemaphoreValue", func(c *Config) *int { return &c.Client.ClientOnewaySemaphoreValue }).def("65535").in(GroupClient).
 		about("limit of one-way requests under way").noEffect(),
 	integer("clientAsyncSemaphoreValue", func(c *Config) *int { return &c.Client.ClientAsyncSemaphoreValue }).def("65535").in(GroupClient).
 		about("limit of asynchronous requests under way").noEffect(),
 	integer("connectTimeoutMillis", func(c *Config) *int { return &c.Client.ConnectTimeoutMillis }).def("3000").from(1).in(GroupClient).
-		about("milliseconds that connecting to a broker may take"),
+		about("milliseconds that connecting to another server may take"),
 	long("channelNotActiveInterval", func(c *Config) *int64 { return &c.Client.ChannelNotActiveInterval }).def("60000").in(GroupClient).
 		about("not used by the original either").noEffect(),
 	boolean("isScanAvailableNameSrv", func(c *Config) *bool { return &c.Client.IsScanAvailableNameSrv }).def("true").in(GroupClient).
-		about("looking after several NameServers; a NameServer has none").noEffect(),
+		about("looking after several NameServers; a NameServer has none, and a broker always does").noEffect(),
 	integer("clientChannelMaxIdleTimeSeconds", func(c *Config) *int { return &c.Client.ClientChannelMaxIdleTimeSeconds }).def("120").from(0).in(GroupClient).
-		about("seconds without traffic after which a connection to a broker is closed; 0 for never"),
+		about("seconds without traffic after which a connection to another server is closed; 0 for never"),
 	integer("clientSocketSndBufSize", func(c *Config) *int { return &c.Client.ClientSocketSndBufSize }).def("0").from(0).in(GroupClient).
 		about("`SO_SNDBUF` in bytes; 0 leaves it to the system"),
 	integer("clientSocketRcvBufSize", func(c *Config) *int { return &c.Client.ClientSocketRcvBufSize }).def("0").from(0).in(GroupClient).
@@ -155,7 +180,7 @@ var clientKeys = []Key{
 	boolean("clientCloseSocketIfTimeout", func(c *Config) *bool { return &c.Client.ClientCloseSocketIfTimeout }).def("true").in(GroupClient).
 		about("a connection on which a call timed out is closed"),
 	boolean(keyUseTLS, func(c *Config) *bool { return &c.Client.UseTLS }).unset().in(GroupClient).
-		about("connections to brokers use TLS; default: `tls.enable` if set, else true if `tls.server.mode` is `enforcing`"),
+		about("connections to other servers use TLS; default: `tls.enable` if set, else true if `tls.server.mode` is `enforcing`"),
 	str("socksProxyConfig", func(c *Config) *string { return &c.Client.SocksProxyConfig }).def("{}").secret().in(GroupClient).
 		about("SOCKS proxies, with their passwords").noEffect(),
 	integer("writeBufferHighWaterMark", func(c *Config) *int { return &c.Client.WriteBufferHighWaterMark }).def("0").from(0).in(GroupClient).
@@ -191,7 +216,7 @@ var tlsKeys = []Key{
 	str(keyTLSMode, func(c *Config) *string { return &c.TLS.ServerMode }).def("permissive").oneOf("disabled", "permissive", "enforcing").in(GroupTLS).
 		about("plain connections only, both kinds on one port, or TLS only"),
 	boolean(keyTLSEnable, func(c *Config) *bool { return &c.TLS.Enable }).unset().in(GroupTLS).
-		about("connections to brokers use TLS, unless `useTLS` says otherwise; default false"),
+		about("connections to other servers use TLS, unless `useTLS` says otherwise; default false"),
 	str(keyTLSConfigFile, func(c *Config) *string { return &c.TLS.ConfigFile }).def(defaultTLSConfigFile).in(GroupTLS).
 		about("file with further `tls.*` keys; it wins over the configuration file, except for `tls.server.mode`, `tls.enable` and this key. The default is read if it is there, another must be"),
 	boolean("tls.test.mode.enable", func(c *Config) *bool { return &c.TLS.TestMode }).def("true").in(GroupTLS).
@@ -213,13 +238,13 @@ var tlsKeys = []Key{
 	str("tls.server.trustCertPath", func(c *Config) *string { return &c.TLS.ServerTrustCertPath }).unset().in(GroupTLS).
 		about("PEM authorities for that"),
 	str("tls.client.keyPath", func(c *Config) *string { return &c.TLS.ClientKeyPath }).unset().in(GroupTLS).
-		about("PEM private key for connections to brokers"),
+		about("PEM private key for connections to other servers"),
 	str("tls.client.keyPassword", func(c *Config) *string { return &c.TLS.ClientKeyPassword }).unset().secret().in(GroupTLS).
 		about("its password"),
 	str("tls.client.certPath", func(c *Config) *string { return &c.TLS.ClientCertPath }).unset().in(GroupTLS).
-		about("PEM certificate chain for connections to brokers"),
+		about("PEM certificate chain for connections to other servers"),
 	boolean("tls.client.authServer", func(c *Config) *bool { return &c.TLS.ClientAuthServer }).in(GroupTLS).
-		about("verify the certificates of brokers"),
+		about("verify the certificates of other servers"),
 	str("tls.client.trustCertPath", func(c *Config) *string { return &c.TLS.ClientTrustCertPath }).unset().in(GroupTLS).
 		about("PEM authorities for that"),
 }
@@ -242,43 +267,78 @@ func long(name string, field func(*Config) *int64) Key {
 	return Key{Name: name, Group: GroupNamesrv, Min: math.MinInt64, Max: math.MaxInt64, field: func(c *Config) any { return field(c) }}
 }
 
+func double(name string, field func(*Config) *float64) Key {
+	return Key{Name: name, Group: GroupNamesrv, field: func(c *Config) any { return field(c) }}
+}
+
+// The number of the next three counts milliseconds or seconds.
+
+func millisInt(name string, field func(*Config) *time.Duration) Key {
+	return Key{Name: name, Group: GroupNamesrv, Min: math.MinInt32, Max: math.MaxInt32, unit: time.Millisecond, field: func(c *Config) any { return field(c) }}
+}
+
+func millisLong(name string, field func(*Config) *time.Duration) Key {
+	return Key{Name: name, Group: GroupNamesrv, Min: math.MinInt64, Max: math.MaxInt64, unit: time.Millisecond, field: func(c *Config) any { return field(c) }}
+}
+
+func seconds(name string, field func(*Config) *time.Duration) Key {
+	return Key{Name: name, Group: GroupNamesrv, Min: math.MinInt32, Max: math.MaxInt32, unit: time.Second, field: func(c *Config) any { return field(c) }}
+}
+
 func (k Key) in(g Group) Key                { k.Group = g; return k }
 func (k Key) def(text string) Key           { k.Default = text; return k }
 func (k Key) unset() Key                    { k.Unset = true; return k }
+func (k Key) computed(text string) Key      { k.Default, k.Computed = text, true; return k }
 func (k Key) live() Key                     { k.Live = true; return k }
 func (k Key) noEffect() Key                 { k.NoEffect = true; return k }
+func (k Key) important() Key                { k.Important = true; return k }
+func (k Key) notEmpty() Key                 { k.kind = someText; return k }
+func (k Key) list() Key                     { k.kind = servers; return k }
 func (k Key) secret() Key                   { k.Secret = true; return k }
-func (k Key) addr() Key                     { k.address = true; return k }
+func (k Key) addr() Key                     { k.kind = address; return k }
 func (k Key) ignoreCase() Key               { k.anyCase = true; return k }
 func (k Key) from(least int64) Key          { k.Min = least; return k }
 func (k Key) between(least, most int64) Key { k.Min, k.Max = least, most; return k }
 func (k Key) oneOf(values ...string) Key    { k.Allowed = values; return k }
 func (k Key) about(text string) Key         { k.About = text; return k }
 
-// Keys returns the table of all keys, in the order in which -p prints them. A key that configures both sides
-// (writeBufferHighWaterMark and its twin) has two rows.
-func Keys() []Key { return slices.Clone(keys) }
+// Keys returns the table of the NameServer's keys, in the order in which -p prints them. A key that configures both
+// sides (writeBufferHighWaterMark and its twin) has two rows.
+func Keys() []Key { return slices.Clone(namesrvTable.keys) }
 
-// byName has one row for each key: of a pair it is the one of the server.
-var byName = func() map[string]*Key {
-	m := make(map[string]*Key, len(keys))
+// table has the keys of one server.
+type table struct {
+	keys      []Key           // in the order in which they are printed
+	byName    map[string]*Key // one row for each key: of a pair it is the one of the server
+	byLower   map[string]bool // the names in lower case
+	byEnvName map[string]string
+}
+
+func newTable(keys []Key) *table {
+	t := &table{keys: keys, byName: map[string]*Key{}, byLower: map[string]bool{}, byEnvName: map[string]string{}}
 	for i := range keys {
-		if _, twin := m[keys[i].Name]; !twin {
-			m[keys[i].Name] = &keys[i]
+		name := keys[i].Name
+		if t.byName[name] == nil {
+			t.byName[name] = &keys[i]
 		}
+		t.byLower[strings.ToLower(name)] = true
+		t.byEnvName[envName(name)] = name
 	}
-	return m
-}()
+	return t
+}
 
 // Type returns the key's type as the documentation names it.
 func (k *Key) Type() string {
 	switch k.field(new(Config)).(type) {
 	case *bool:
 		return "boolean"
-	case *int:
+	case *int, *int64, *time.Duration:
+		if k.Max > math.MaxInt32 {
+			return "long"
+		}
 		return "int"
-	case *int64:
-		return "long"
+	case *float64:
+		return "double"
 	default:
 		return "String"
 	}
@@ -288,15 +348,26 @@ func (k *Key) Type() string {
 func (k *Key) want() string {
 	switch k.field(new(Config)).(type) {
 	case *bool:
+		if k.Allowed != nil {
+			return strings.Join(k.Allowed, " or ") + ", all that there is here"
+		}
 		return "true or false"
-	case *int, *int64:
+	case *int, *int64, *time.Duration:
 		return fmt.Sprintf("a whole number from %d to %d", k.Min, k.Max)
+	case *float64:
+		return "a number"
 	}
 	switch {
+	case len(k.Allowed) == 1:
+		return k.Allowed[0] + ", all that there is here"
 	case k.Allowed != nil:
 		return "one of " + strings.Join(k.Allowed, ", ")
-	case k.address:
+	case k.kind == address:
 		return "an IP address or a host name"
+	case k.kind == servers:
+		return "host:port, or a list of such separated by ';'"
+	case k.kind == someText:
+		return "text without line breaks, and not empty"
 	default:
 		return "text without line breaks"
 	}
@@ -310,10 +381,13 @@ func (k *Key) normalize(text string) (value string, ok bool) {
 	switch k.field(new(Config)).(type) {
 	case *bool:
 		value = strings.ToLower(text)
-		return value, value == "true" || value == "false"
-	case *int, *int64:
+		return value, (value == "true" || value == "false") && (k.Allowed == nil || slices.Contains(k.Allowed, value))
+	case *int, *int64, *time.Duration:
 		n, err := strconv.ParseInt(text, 10, 64)
 		return strconv.FormatInt(n, 10), err == nil && n >= k.Min && n <= k.Max
+	case *float64:
+		f, err := strconv.ParseFloat(text, 64)
+		return formatDouble(f), err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 	}
 	switch {
 	case k.Allowed != nil:
@@ -321,11 +395,23 @@ func (k *Key) normalize(text string) (value string, ok bool) {
 			text = strings.ToLower(text)
 		}
 		return text, slices.Contains(k.Allowed, text)
-	case k.address:
+	case k.kind == address:
 		return text, isHost(text)
+	case k.kind == servers:
+		list, err := ParseServers(text)
+		return strings.Join(list, ";"), err == nil
 	default:
-		return text, !strings.ContainsAny(text, "\r\n\x00")
+		return text, !strings.ContainsAny(text, "\r\n\x00") && (k.kind != someText || text != "")
 	}
+}
+
+// formatDouble writes f as Java's Double.toString does below 10,000,000: with at least one digit behind the point.
+func formatDouble(f float64) string {
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
 }
 
 // set puts a normalized value into the key's field of c.
@@ -337,9 +423,14 @@ func (k *Key) set(c *Config, value string) {
 		*f, _ = strconv.Atoi(value)
 	case *int64:
 		*f, _ = strconv.ParseInt(value, 10, 64)
+	case *float64:
+		*f, _ = strconv.ParseFloat(value, 64)
+	case *time.Duration:
+		n, _ := strconv.ParseInt(value, 10, 64)
+		*f = time.Duration(min(max(n, math.MinInt64/int64(k.unit)), math.MaxInt64/int64(k.unit))) * k.unit
 	case *string:
 		*f = value
-		if k.address {
+		if k.kind == address {
 			*f = withoutBrackets(value)
 		}
 	}

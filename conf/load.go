@@ -18,15 +18,21 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Sources are where the configuration comes from. Later ones win: defaults, ROCKETMQ_HOME, the file, the file
-// named by tls.config.file, MQ_… variables, Set.
+// Sources are where the configuration comes from. Later ones win: defaults, ROCKETMQ_HOME and a broker's
+// NAMESRV_ADDR, the file, the file of a broker's brokerConfigPath, the file named by tls.config.file, MQ_… variables,
+// Set, NameServers.
 type Sources struct {
-	File    string   // the file of -c; "": updates of earlier runs are read from configStorePath if that exists
-	Set     []string // "key=value" from the command line
-	Environ []string // as os.Environ gives it
+	File        string   // the file of -c; "": updates of earlier runs are read from where they are kept, if that exists
+	Set         []string // "key=value" from the command line
+	NameServers string   // a broker's -n; "" if it is not there
+	Environ     []string // as os.Environ gives it
 	// NotKeys are MQ_… variables that mean something else than a configuration key.
 	NotKeys []string
 	Log     zerolog.Logger // what is odd but no mistake, and later updates
+
+	// What a broker's name and addresses are by default; nil: this machine's.
+	Hostname   func() (string, error)
+	Interfaces func() ([]Interface, error)
 }
 
 // ValueError says which value is not what its key asks for. The value of a secret is left out.
@@ -47,6 +53,10 @@ func (e *ValueError) Error() string {
 
 func newValueError(origin string, k *Key, value string) *ValueError {
 	const longest = 80 // bytes of a value in an error, more or less
+	var item *ServerError
+	if _, err := ParseServers(value); k.kind == servers && errors.As(err, &item) {
+		value = item.Item
+	}
 	switch {
 	case k.Secret:
 		value = "the value"
@@ -65,18 +75,18 @@ type layer struct {
 }
 
 // check normalizes the values of the layer's known keys, in the order of the table.
-func (l layer) check() error {
-	for i := range keys {
-		k := &keys[i]
+func (l layer) check(s *schema) error {
+	for i := range s.keys {
+		k := &s.keys[i]
 		text, ok := l.values[k.Name]
-		if !ok || byName[k.Name] != k {
+		if !ok || s.byName[k.Name] != k {
 			continue
 		}
 		value, ok := k.normalize(text)
 		if !ok {
 			return newValueError(l.origin(k.Name), k, text)
 		}
-		if k.Group == GroupNamesrv || k.Group == GroupServer {
+		if s.isKept(k) {
 			l.values[k.Name] = value
 		}
 	}
@@ -109,12 +119,15 @@ func texts(k *koanf.Koanf) map[string]string {
 
 // loader gathers the layers.
 type loader struct {
-	src   Sources
-	base  *koanf.Koanf // what updates are kept together with: defaults, ROCKETMQ_HOME, the file
-	over  *koanf.Koanf // what wins over it, and is not kept: the tls.config.file, MQ_… variables, the command line
-	notes []note
+	*schema
+	src      Sources
+	computed map[string]string // defaults that depend on the machine; everything else wins over them
+	base     *koanf.Koanf      // what updates are kept together with: defaults, ROCKETMQ_HOME, the file
+	over     *koanf.Koanf      // what wins over it, and is not kept: the tls.config.file, MQ_… variables, the command line
+	notes    []note
 	// pinned says for keys in over from where they will be set again at the next start.
 	pinned map[string]string
+	layers []layer // all that have an origin, in their order
 }
 
 // note is something odd about the configuration, to be logged once the server runs.
@@ -129,10 +142,12 @@ func (l *loader) warn(text, field string, value ...string) {
 	l.notes = append(l.notes, note{zerolog.WarnLevel, text, field, value})
 }
 
-// Load reads and checks the configuration. An error is one line: it names the file or variable, the line, the
-// key, the value and what is allowed. What is odd but no mistake (unknown keys) is kept for LogNotes.
-func Load(src Sources) (*Store, error) {
-	l := &loader{src: src, base: newKoanf(), over: newKoanf(), pinned: map[string]string{}}
+// Load reads and checks the configuration of a NameServer. An error is one line: it names the file or variable, the
+// line, the key, the value and what is allowed. What is odd but no mistake (unknown keys) is kept for LogNotes.
+func Load(src Sources) (*Store, error) { return namesrvSchema.load(src) }
+
+func (s *schema) load(src Sources) (*Store, error) {
+	l := &loader{schema: s, src: src, base: newKoanf(), over: newKoanf(), pinned: map[string]string{}}
 	if err := l.defaults().add(l.base); err != nil {
 		return nil, err
 	}
@@ -147,33 +162,97 @@ func Load(src Sources) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := src.File
-	if store == "" {
-		store = last(texts(l.base)[keyConfigStorePath], variables.values[keyConfigStorePath], flags.values[keyConfigStorePath])
+	var files []layer
+	if src.File != "" {
+		file, err := l.file(src.File, false)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
 	}
-	file, err := l.file(store, src.File == "")
-	if err != nil {
-		return nil, err
+	path := l.updatesPath(append(slices.Clone(files), variables, flags))
+	if !sameFile(path, src.File) {
+		updates, err := l.file(path, true)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, updates)
 	}
-	file.values[keyConfigStorePath] = store // whatever the file says
-	delete(variables.values, keyConfigStorePath)
-	delete(flags.values, keyConfigStorePath)
-	if err := file.add(l.base); err != nil {
-		return nil, err
+	if s.showsPath { // whatever the file says
+		files[len(files)-1].values[s.pathKey] = path
+		delete(variables.values, s.pathKey)
+		delete(flags.values, s.pathKey)
 	}
-
-	tlsPath := last(file.values[keyTLSConfigFile], variables.values[keyTLSConfigFile], flags.values[keyTLSConfigFile])
+	tlsPath := ""
+	for _, layer := range append(slices.Clone(files), variables, flags) {
+		tlsPath = last(tlsPath, layer.values[keyTLSConfigFile])
+	}
 	tls, err := l.tlsFile(strings.TrimSpace(tlsPath))
 	if err != nil {
 		return nil, err
+	}
+	for _, layer := range files {
+		if err := layer.add(l.base); err != nil {
+			return nil, err
+		}
 	}
 	for _, layer := range []layer{tls, variables, flags} {
 		if err := layer.add(l.over); err != nil {
 			return nil, err
 		}
 	}
+	l.layers = append(files, tls, variables, flags)
+	computed, err := s.defaultsOfMachine(l)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(l.computed, computed)
 	l.noteNoEffect()
-	return newStore(store, texts(l.base), texts(l.over), l), nil
+	return newStore(path, l)
+}
+
+// updatesPath is where updates are kept.
+func (l *loader) updatesPath(layers []layer) string {
+	named := ""
+	for _, layer := range layers {
+		named = last(named, layer.values[l.pathKey])
+	}
+	if l.showsPath {
+		return last(filepath.Join(l.home(), l.defaultPath), named, l.src.File)
+	}
+	return last(filepath.Join(l.home(), l.defaultPath), l.src.File, named)
+}
+
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// value returns what the layers, or else the table, say about a key; "" if they say nothing.
+func (l *loader) value(key string) string {
+	for _, layer := range slices.Backward(l.layers) {
+		if value, ok := layer.values[key]; ok {
+			return value
+		}
+	}
+	if k := l.byName[key]; !k.Unset {
+		return k.Default
+	}
+	return ""
+}
+
+// originOf says where the value of key comes from; "" for a default.
+func (l *loader) originOf(key string) string {
+	for _, layer := range slices.Backward(l.layers) {
+		if contains(layer.values, key) {
+			return layer.origin(key)
+		}
+	}
+	return ""
 }
 
 // last returns the last value that is not empty.
@@ -198,24 +277,32 @@ func (l *loader) getenv(name string) (value string) {
 	return value
 }
 
+// home is the user's home folder. Without one, what would be there is in the working directory.
+func (l *loader) home() string {
+	home := l.getenv("HOME")
+	if home == "" {
+		home, _ = os.UserHomeDir()
+	}
+	return home
+}
+
+// defaults has those that updates keep: what belongs to TLS, and with a NameServer to its client, is shown and kept
+// only if the file has it.
 func (l *loader) defaults() layer {
 	values := map[string]string{}
-	for i := range keys {
-		if k := &keys[i]; !k.Unset {
+	l.computed = map[string]string{}
+	for i := range l.keys {
+		switch k := &l.keys[i]; {
+		case !l.isKept(k):
+		case k.Computed && !k.Unset:
+			l.computed[k.Name] = k.Default
+		case !k.Unset:
 			values[k.Name] = k.Default
 		}
 	}
-	home := l.getenv("HOME")
-	if home == "" {
-		home, _ = os.UserHomeDir() // without one the files are in the working directory
-	}
-	values[keyKVConfigPath] = filepath.Join(home, "namesrv", "kvConfig.json")
-	values[keyConfigStorePath] = filepath.Join(home, "namesrv", "namesrv.properties")
-	// What belongs to the client and to TLS is shown and kept only if the file has it.
-	for key := range values {
-		if g := byName[key].Group; g == GroupClient || g == GroupTLS {
-			delete(values, key)
-		}
+	if l.showsPath {
+		values[keyKVConfigPath] = filepath.Join(l.home(), "namesrv", "kvConfig.json")
+		values[l.pathKey] = filepath.Join(l.home(), l.defaultPath)
 	}
 	return layer{values: values}
 }
@@ -236,14 +323,6 @@ func envName(s string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", ".", "").Replace(s))
 }
 
-var byEnvName = func() map[string]string {
-	m := make(map[string]string, len(byName))
-	for name := range byName {
-		m[envName(name)] = name
-	}
-	return m
-}()
-
 // variables reads the MQ_… variables. Empty ones count as not set.
 func (l *loader) variables() (layer, error) {
 	var unknown []string
@@ -256,7 +335,7 @@ func (l *loader) variables() (layer, error) {
 			if value == "" || slices.Contains(l.src.NotKeys, variable) {
 				return "", nil
 			}
-			key, ok := byEnvName[envName(strings.TrimPrefix(variable, envPrefix))]
+			key, ok := l.byEnvName[envName(strings.TrimPrefix(variable, envPrefix))]
 			if !ok {
 				unknown = append(unknown, variable)
 				return "", nil
@@ -275,25 +354,29 @@ func (l *loader) variables() (layer, error) {
 	for key, variable := range from {
 		l.pinned[key] = variable
 	}
-	return result, result.check()
+	return result, result.check(l.schema)
 }
 
 // flags reads what the command line sets. Unlike elsewhere an unknown key is an error: somebody is watching.
 func (l *loader) flags() (layer, error) {
-	result := layer{values: map[string]string{}, origin: func(string) string { return "--set" }}
+	result := layer{values: map[string]string{}, origin: func(key string) string { return l.pinned[key] }}
 	for _, text := range l.src.Set {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok {
 			return layer{}, fmt.Errorf("--set %q: want key=value", text)
 		}
 		key = strings.TrimSpace(key)
-		if byName[key] == nil {
+		if l.byName[key] == nil {
 			return layer{}, fmt.Errorf("--set %s: there is no such configuration key", strconv.Quote(key))
 		}
 		result.values[key] = value
 		l.pinned[key] = "--set"
 	}
-	return result, result.check()
+	if l.src.NameServers != "" {
+		result.values[keyNamesrvAddr] = l.src.NameServers
+		l.pinned[keyNamesrvAddr] = "-n"
+	}
+	return result, result.check(l.schema)
 }
 
 // file reads the properties file at path; if it is optional it need not exist.
@@ -312,7 +395,7 @@ func (l *loader) file(path string, optional bool) (layer, error) {
 	var unknown []string
 	for _, p := range props {
 		result.values[p.Key] = p.Value
-		if byName[p.Key] == nil {
+		if l.byName[p.Key] == nil {
 			unknown = append(unknown, fmt.Sprintf("%s:%d: %s", path, p.Line, p.Key))
 		}
 	}
@@ -320,7 +403,7 @@ func (l *loader) file(path string, optional bool) (layer, error) {
 		l.warn("unknown configuration keys have no effect", "keys", unknown...)
 	}
 	result.origin = originIn(path, props)
-	return result, result.check()
+	return result, result.check(l.schema)
 }
 
 // tlsFile reads the file of tls.config.file. Where that is not set, the default one need not be readable.
@@ -339,7 +422,7 @@ func (l *loader) tlsFile(path string) (layer, error) {
 	}
 	var ignored []string
 	for _, p := range props {
-		k := byName[p.Key]
+		k := l.byName[p.Key]
 		if k == nil || k.Group != GroupTLS || p.Key == keyTLSMode || p.Key == keyTLSEnable || p.Key == keyTLSConfigFile {
 			ignored = append(ignored, fmt.Sprintf("%s:%d: %s", path, p.Line, p.Key))
 			continue
@@ -350,7 +433,7 @@ func (l *loader) tlsFile(path string) (layer, error) {
 		l.warn("keys that have no place in the file of tls.config.file are ignored", "keys", ignored...)
 	}
 	result.origin = originIn(path, props)
-	return result, result.check()
+	return result, result.check(l.schema)
 }
 
 func originIn(path string, props []Property) func(key string) string {
@@ -395,15 +478,15 @@ func (l *loader) noteNoEffect() {
 	set := texts(l.base)
 	maps.Copy(set, texts(l.over))
 	var names []string
-	for i := range keys {
-		k := &keys[i]
-		if value, ok := set[k.Name]; ok && k.NoEffect && k.Name != keyRocketmqHome && byName[k.Name] == k {
+	for i := range l.keys {
+		k := &l.keys[i]
+		if value, ok := set[k.Name]; ok && k.NoEffect && k.Name != keyRocketmqHome && l.byName[k.Name] == k {
 			if value, ok = k.normalize(value); ok && value != k.Default {
 				names = append(names, k.Name)
 			}
 		}
 	}
 	if names != nil {
-		l.notes = append(l.notes, note{zerolog.InfoLevel, "configuration keys of the Java NameServer that have no effect here", "keys", names})
+		l.notes = append(l.notes, note{zerolog.InfoLevel, "configuration keys of the Java " + l.server + " that have no effect here", "keys", names})
 	}
 }

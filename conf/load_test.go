@@ -78,7 +78,7 @@ func TestDefaultsAreValid(t *testing.T) {
 			require.Equal(t, k.Default, value, k.Name)
 		}
 	}
-	require.Len(t, byEnvName, len(byName), "two keys have the same variable")
+	require.Len(t, namesrvTable.byEnvName, len(namesrvTable.byName), "two keys have the same variable")
 }
 
 func TestSourceOrder(t *testing.T) {
@@ -98,7 +98,7 @@ func TestVariableNames(t *testing.T) {
 		"MQ_TLS_SERVER_KEY_PATH": "tls.server.keyPath", "MQ_TLS_SERVER_KEYPATH": "tls.server.keyPath",
 		"MQ_USE_TLS": "useTLS", "MQ_TLS_SERVER_NEED_CLIENT_AUTH": "tls.server.need.client.auth",
 	} {
-		require.Equal(t, key, byEnvName[envName(strings.TrimPrefix(variable, "MQ_"))], variable)
+		require.Equal(t, key, namesrvTable.byEnvName[envName(strings.TrimPrefix(variable, "MQ_"))], variable)
 	}
 }
 

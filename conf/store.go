@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -19,57 +20,79 @@ import (
 var (
 	ErrParse     = errors.New("string2Properties error")
 	ErrBlackList = errors.New("Can not update config in black list.") //nolint:staticcheck // the text is frozen
+	// ErrNoKeys is a broker's only.
+	ErrNoKeys = errors.New("there is no configuration key in the body")
 )
 
 // Mask stands for the value of a secret wherever configuration is shown.
 const Mask = "******"
 
-// Store holds the configuration of a running NameServer: what handlers read, what GET_NAMESRV_CONFIG shows and
-// what UPDATE_NAMESRV_CONFIG changes. It is safe for concurrent use; reading never waits.
+// Store holds the configuration of a running NameServer, or the part of a broker's that is the same (BrokerStore):
+// what handlers read, what GET_NAMESRV_CONFIG shows and what UPDATE_NAMESRV_CONFIG changes. It is safe for concurrent
+// use; reading never waits.
 type Store struct {
+	*schema
 	log       zerolog.Logger
-	path      string          // where updates go
-	notes     []note          // for LogNotes
-	forbidden map[string]bool // canonical names in lower case; fixed at the start
+	path      string            // where updates go
+	notes     []note            // for LogNotes
+	forbidden map[string]bool   // canonical names in lower case; fixed at the start
+	computed  map[string]string // defaults that depend on the machine; fixed at the start
 	state     atomic.Pointer[state]
 
 	// mu lets one update happen at a time, its file included: the next one builds on what is kept.
 	// No reader takes it.
-	mu     sync.Mutex
-	base   map[string]string // what is kept in the file; guarded by mu
-	over   map[string]string // what wins over it for this run; guarded by mu
-	pinned map[string]string // who puts keys into over at each start; guarded by mu
+	mu      sync.Mutex
+	base    map[string]string // what is kept in the file; guarded by mu
+	over    map[string]string // what wins over it for this run; guarded by mu
+	pinned  map[string]string // who puts keys into over at each start; guarded by mu
+	started map[string]string // the values of the start, for the keys that keep them; guarded by mu
 }
 
 // state is the configuration between two updates.
 type state struct {
-	config Config
-	values map[string]string // every key that has a value
-	text   string            // the answer to GET_NAMESRV_CONFIG
+	config  Config
+	values  map[string]string // every key that has a value
+	text    string            // the answer to GET_NAMESRV_CONFIG or GET_BROKER_CONFIG
+	version version
 }
 
-func newStore(path string, base, over map[string]string, l *loader) *Store {
+func newStore(path string, l *loader) (*Store, error) {
 	s := &Store{
-		log: l.src.Log, path: path, notes: l.notes,
-		base: base, over: over, pinned: l.pinned,
+		schema: l.schema, log: l.src.Log, path: path, notes: l.notes, computed: l.computed,
+		base: texts(l.base), over: texts(l.over), pinned: l.pinned,
 	}
-	s.state.Store(newState(base, over))
+	first, err := s.newState(s.base, s.over)
+	if err != nil {
+		var value *ValueError
+		if errors.As(err, &value) {
+			value.Origin = l.originOf(value.Key)
+		}
+		return nil, err
+	}
+	first.version.timestamp = time.Now().UnixMilli()
+	s.state.Store(first)
+	if s.steady {
+		s.started = first.values
+	}
 	s.forbidden = map[string]bool{}
-	listed := strings.Split(s.state.Load().config.Namesrv.ConfigBlackList, ";")
-	for _, key := range append(listed, keyConfigBlackList, keyConfigStorePath, keyKVConfigPath, keyRocketmqHome) {
+	listed := strings.Split(first.values[keyConfigBlackList], ";")
+	for _, key := range slices.Concat(listed, s.never, []string{keyConfigBlackList, keyRocketmqHome, s.pathKey}) {
 		if key = strings.ToLower(canonical(key)); key != "" {
 			s.forbidden[key] = true
 		}
 	}
-	return s
+	return s, nil
 }
 
-func newState(base, over map[string]string) *state {
-	st := &state{values: maps.Clone(base)}
+// newState makes a state of what is kept and what wins over it. The error is a *ValueError for values that do not go
+// together.
+func (s *Store) newState(base, over map[string]string) (*state, error) {
+	st := &state{values: maps.Clone(s.computed)}
+	maps.Copy(st.values, base)
 	maps.Copy(st.values, over)
-	st.text = shownText(st.values, base)
-	for i := range keys {
-		k := &keys[i]
+	raw := maps.Clone(st.values)
+	for i := range s.keys {
+		k := &s.keys[i]
 		text, ok := st.values[k.Name]
 		if !ok && k.Unset {
 			continue
@@ -77,21 +100,33 @@ func newState(base, over map[string]string) *state {
 		if !ok {
 			text = k.Default
 		}
-		value, _ := k.normalize(text) // checked before it got here
-		st.values[k.Name] = value
-		k.set(&st.config, value)
+		st.values[k.Name], _ = k.normalize(text) // checked before it got here
 	}
+	st.values[keyTLSEnable] = last("false", st.values[keyTLSEnable])
 	if _, ok := st.values[keyUseTLS]; !ok { // spec/remoting.md §7.7
-		_, said := st.values[keyTLSEnable]
-		st.config.Client.UseTLS = st.config.TLS.Enable || !said && st.config.TLS.ServerMode == "enforcing"
-		st.values[keyUseTLS] = strconv.FormatBool(st.config.Client.UseTLS)
+		said := contains(raw, keyTLSEnable)
+		st.values[keyUseTLS] = strconv.FormatBool(st.values[keyTLSEnable] == "true" || !said && st.values[keyTLSMode] == "enforcing")
 	}
-	st.values[keyTLSEnable] = strconv.FormatBool(st.config.TLS.Enable)
-	return st
+	if err := s.complete(st.values); err != nil {
+		return nil, err
+	}
+	for i := range s.keys {
+		k := &s.keys[i]
+		values := st.values
+		if s.started != nil && !k.Live {
+			values = s.started
+		}
+		if value, ok := values[k.Name]; ok {
+			k.set(&st.config, value)
+		}
+	}
+	st.text = s.shownText(st.values, raw, base)
+	return st, nil
 }
 
-// Snapshot returns the configuration as it is now. It must not be changed. Only keys that Keys marks as live
-// mean something after the start; the others show what the next start may use.
+// Snapshot returns the configuration as it is now. It must not be changed. Of a NameServer's, only keys that Keys
+// marks as live mean something after the start; the others show what the next start may use. A broker's has what is
+// in force: keys that are not live keep the values of the start.
 func (s *Store) Snapshot() *Config { return &s.state.Load().config }
 
 // Namesrv is the NameServer's part of Snapshot.
@@ -108,10 +143,16 @@ func (s *Store) Text() string { return s.state.Load().text }
 // Print writes every item with the value that it has, as -p does: lines "key=value" in the order of Keys, secrets
 // masked, nothing behind the = of what has no value.
 func (s *Store) Print(w io.Writer) error {
+	return s.print(w, func(*Key) bool { return true })
+}
+
+func (s *Store) print(w io.Writer, asked func(*Key) bool) error {
 	values := s.state.Load().values
 	var b strings.Builder
-	for i := range keys {
-		writeShown(&b, keys[i].Name, values[keys[i].Name])
+	for i := range s.keys {
+		if k := &s.keys[i]; asked(k) {
+			s.writeShown(&b, k.Name, values[k.Name])
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -132,8 +173,19 @@ func (s *Store) LogNotes() {
 func (s *Store) SetListenPort(port int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.over[keyListenPort] = strconv.Itoa(port)
-	s.state.Store(newState(s.base, s.over))
+	over := maps.Clone(s.over)
+	over[keyListenPort] = strconv.Itoa(port)
+	s.started = nil // this is still the start
+	next, err := s.newState(s.base, over)
+	if err != nil {
+		panic(err) // a port does not contradict anything
+	}
+	if s.steady {
+		s.started = next.values
+	}
+	next.version = s.state.Load().version
+	s.over = over
+	s.state.Store(next)
 }
 
 // Update changes the configuration as UPDATE_NAMESRV_CONFIG (318) asks: body is a properties text in UTF-8. It is
@@ -144,91 +196,108 @@ func (s *Store) SetListenPort(port int) {
 // for keys that are forbidden, however written; *ValueError; others when the file cannot be written.
 // Sources: spec/namesrv.md §11.1, §14 F17 and F19.
 func (s *Store) Update(body []byte) error {
+	_, err := s.update(body)
+	return err
+}
+
+// update is Update. It returns the keys whose values are other ones now, sorted.
+func (s *Store) update(body []byte) (changed []string, err error) {
 	text := string([]rune(string(body))) // each byte that is not UTF-8 becomes U+FFFD
 	props, err := ParseProperties(strings.TrimPrefix(text, utf8BOM))
 	if err != nil {
-		return ErrParse
+		return nil, ErrParse
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range props {
 		if s.isForbidden(p.Key) {
-			return ErrBlackList
+			return nil, ErrBlackList
 		}
 	}
-	changed := map[string]string{}
+	given := map[string]string{}
 	for _, p := range props {
 		if value, ok, err := s.judge(p); err != nil {
-			return err
+			return nil, err
 		} else if ok {
-			changed[p.Key] = value
+			given[p.Key] = value
 		}
 	}
-	if len(changed) == 0 {
-		return nil
+	if len(props) == 0 && s.strict {
+		return nil, ErrNoKeys
+	}
+	if len(given) == 0 {
+		return nil, nil
 	}
 	base, over := maps.Clone(s.base), maps.Clone(s.over)
-	maps.Copy(base, changed)
-	for key := range changed {
+	maps.Copy(base, given)
+	for key := range given {
 		delete(over, key)
 	}
+	before := s.state.Load()
+	next, err := s.newState(base, over)
+	if err != nil {
+		return nil, err
+	}
+	next.version = before.version.next()
 	err = ReplaceFile(s.path, keptText(base))
 	if errors.Is(err, ErrBackup) {
 		s.log.Warn().Err(err).Str("file", s.path).Msg("configuration file has no backup")
 	} else if err != nil {
-		return fmt.Errorf("configuration cannot be kept: %w", err)
+		return nil, fmt.Errorf("configuration cannot be kept: %w", err)
 	}
 	s.base, s.over = base, over
-	s.state.Store(newState(base, over))
-	s.logUpdate(changed)
-	return nil
+	s.state.Store(next)
+	s.logUpdate(given)
+	for key, value := range next.values {
+		if old, ok := before.values[key]; !ok || old != value {
+			changed = append(changed, key)
+		}
+	}
+	slices.Sort(changed)
+	return changed, nil
 }
 
 // judge returns the value to keep for a property of an update; ok is false if it is to be dropped.
 func (s *Store) judge(p Property) (value string, ok bool, err error) {
-	k := byName[p.Key]
-	if _, known := s.base[p.Key]; !known && (k == nil || k.Group == GroupClient || k.Group == GroupTLS) {
+	k := s.byName[p.Key]
+	if !contains(s.base, p.Key) && (k == nil || !s.isKept(k)) {
+		if s.strict {
+			return "", false, fmt.Errorf("%s: there is no such configuration key", strconv.Quote(p.Key))
+		}
 		return "", false, nil
 	}
-	if p.Value == Mask && isSecret(p.Key, s.base[p.Key]) {
+	if p.Value == Mask && s.isSecret(p.Key, s.base[p.Key]) {
 		return "", false, nil // somebody sends back what was shown
 	}
 	if k == nil { // one of the file's own
 		if strings.ContainsAny(p.Value, "\r\n\x00") {
-			k := Key{Name: p.Key, Secret: isSecret(p.Key, p.Value), field: func(c *Config) any { return new(string) }}
+			k := Key{Name: p.Key, Secret: s.isSecret(p.Key, p.Value), field: func(c *Config) any { return new(string) }}
 			return "", false, newValueError("", &k, p.Value)
 		}
 		return p.Value, true, nil
 	}
 	value, ok = k.normalize(p.Value)
-	if !ok {
+	if !ok || k.kind == servers && value == "" { // a list that is empty by mistake would cost all its servers
 		return "", false, newValueError("", k, p.Value)
 	}
 	return value, true, nil
 }
 
 // isForbidden reports whether an update may not touch key. The original compares exactly; a key in another case
-// is unknown to both, and dropped. Beyond it, blanks around a key or its setter's name do not hide it, and
-// neither are TLS settings changed by anonymous requests.
+// is unknown to a NameServer, and dropped, but a broker refuses it, too. Beyond it, blanks around a key or its
+// setter's name do not hide it, and neither are TLS settings changed by anonymous requests.
 func (s *Store) isForbidden(key string) bool {
 	name := canonical(key)
-	_, known := s.base[name]
-	_, given := s.base[key]
-	if strings.HasPrefix(strings.ToLower(name), tlsPrefix) {
+	lower := strings.ToLower(name)
+	if s.strict {
+		return s.forbidden[lower] || strings.HasPrefix(lower, tlsPrefix)
+	}
+	known, given := contains(s.base, name), contains(s.base, key)
+	if strings.HasPrefix(lower, tlsPrefix) {
 		return known || given
 	}
-	lower := strings.ToLower(name)
-	return s.forbidden[lower] && (known || given || byName[name] != nil || !byLowerName[lower])
+	return s.forbidden[lower] && (known || given || s.byName[name] != nil || !s.byLower[lower])
 }
-
-// byLowerName has the known keys in lower case.
-var byLowerName = func() map[string]bool {
-	m := make(map[string]bool, len(byName))
-	for name := range byName {
-		m[strings.ToLower(name)] = true
-	}
-	return m
-}()
 
 // canonical undoes the ways of writing a key that do not name another one: blanks around it, and the name of
 // its setter in the original, setXyz for xyz.
@@ -244,7 +313,7 @@ func (s *Store) logUpdate(changed map[string]string) {
 	names := slices.Sorted(maps.Keys(changed))
 	var waiting []string
 	for _, name := range names {
-		if k := byName[name]; k != nil && !k.Live && !k.NoEffect {
+		if k := s.byName[name]; k != nil && !k.Live && !k.NoEffect {
 			waiting = append(waiting, name)
 		}
 		if by, ok := s.pinned[name]; ok {
@@ -258,18 +327,23 @@ func (s *Store) logUpdate(changed map[string]string) {
 	event.Msg("configuration updated")
 }
 
-// shownText has the keys of base with the values that they have.
-func shownText(values, base map[string]string) string {
+// shownText has the keys that are always shown and those of base, with the values that they have: of the latter raw
+// ones, as they were written.
+func (s *Store) shownText(values, raw, base map[string]string) string {
 	names := slices.Collect(maps.Keys(base))
 	for name := range values {
-		if k := byName[name]; k != nil && (k.Group == GroupNamesrv || k.Group == GroupServer) && !contains(base, name) {
+		if k := s.byName[name]; k != nil && s.isKept(k) && !contains(base, name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	var b strings.Builder
 	for _, name := range names {
-		writeShown(&b, name, values[name])
+		value := values[name]
+		if k := s.byName[name]; k == nil || !s.isKept(k) {
+			value = raw[name]
+		}
+		s.writeShown(&b, name, value)
 	}
 	return b.String()
 }
@@ -291,8 +365,8 @@ func keptText(base map[string]string) []byte {
 var lineBreaks = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 
 // writeShown writes one line. A key or value with line breaks must not look like several.
-func writeShown(b *strings.Builder, key, value string) {
-	if isSecret(key, value) {
+func (s *Store) writeShown(b *strings.Builder, key, value string) {
+	if s.isSecret(key, value) {
 		value = Mask
 	}
 	b.WriteString(lineBreaks.Replace(key))
@@ -302,8 +376,8 @@ func writeShown(b *strings.Builder, key, value string) {
 }
 
 // isSecret reports whether the value of key is not to be shown. Keys that are not ours go by their names.
-func isSecret(key, value string) bool {
-	k := byName[key]
+func (s *schema) isSecret(key, value string) bool {
+	k := s.byName[key]
 	if value == "" || k != nil && (!k.Secret || value == k.Default && !k.Unset) {
 		return false
 	}
