@@ -31,7 +31,7 @@ type goldenServer interface {
 
 // goldenCommand is a shell command that starts another NameServer to play the transcripts against, the recorded one for
 // instance: {conf} is its properties file and {work} its directory. Java's own answers count then, also those at fault.
-const goldenCommand = "MQ_GOLDEN_START"
+const goldenCommand = "GOLDEN_START"
 
 func againstOriginal() bool { return os.Getenv(goldenCommand) != "" }
 

@@ -12,24 +12,25 @@ import (
 	"time"
 )
 
-// adminScript are the commands that must print the same with either NameServer. NS, CLUSTER and BROKER4 stand for what they say.
+// adminScript are the commands that must print the same with either NameServer. NS, CLUSTER and BROKER4 stand for what they say,
+// MADE for a topic of each line.
 var adminScript = [][]string{
-	{"updateTopic", "-n", "NS", "-c", "CLUSTER", "-t", "Made", "-r", "6", "-w", "5"},
-	{"topicRoute", "-n", "NS", "-t", "Made"},
-	{"topicClusterList", "-n", "NS", "-t", "Made"},
+	{"updateTopic", "-n", "NS", "-c", "CLUSTER", "-t", "MADE", "-r", "6", "-w", "5"},
+	{"topicRoute", "-n", "NS", "-t", "MADE"},
+	{"topicClusterList", "-n", "NS", "-t", "MADE"},
 	{"topicList", "-n", "NS"},
 	{"topicList", "-n", "NS", "-c"},
 	{"clusterList", "-n", "NS"},
 	{"clusterList", "-n", "NS", "-m"},
 	{"wipeWritePerm", "-n", "NS", "-b", "BROKER4"},
-	{"topicRoute", "-n", "NS", "-t", "Made"},
+	{"topicRoute", "-n", "NS", "-t", "MADE"},
 	{"addWritePerm", "-n", "NS", "-b", "BROKER4"},
-	{"topicRoute", "-n", "NS", "-t", "Made"},
+	{"topicRoute", "-n", "NS", "-t", "MADE"},
 	{"wipeWritePerm", "-n", "NS", "-b", "nobody"},
-	{"updateOrderConf", "-n", "NS", "-t", "Made", "-v", "broker-4:4;broker-5:4", "-m", "put"},
-	{"updateOrderConf", "-n", "NS", "-t", "Made", "-m", "get"},
-	{"topicRoute", "-n", "NS", "-t", "Made"},
-	{"updateOrderConf", "-n", "NS", "-t", "Made", "-m", "delete"},
+	{"updateOrderConf", "-n", "NS", "-t", "MADE", "-v", "broker-4:4;broker-5:4", "-m", "put"},
+	{"updateOrderConf", "-n", "NS", "-t", "MADE", "-m", "get"},
+	{"topicRoute", "-n", "NS", "-t", "MADE"},
+	{"updateOrderConf", "-n", "NS", "-t", "MADE", "-m", "delete"},
 	{"updateKvConfig", "-n", "NS", "-s", "Space", "-k", "key", "-v", "value"},
 	{"deleteKvConfig", "-n", "NS", "-s", "Space", "-k", "key"},
 	{"getNamesrvConfig", "-n", "NS"},
@@ -37,8 +38,8 @@ var adminScript = [][]string{
 	{"getNamesrvConfig", "-n", "NS"},
 	{"updateNamesrvConfig", "-n", "NS", "-k", "configStorePath", "-v", "/tmp/elsewhere"},
 	{"updateNamesrvConfig", "-n", "NS", "-k", "waitSecondsForService", "-v", "45"},
-	{"deleteTopic", "-n", "NS", "-c", "CLUSTER", "-t", "Made"},
-	{"topicRoute", "-n", "NS", "-t", "Made"},
+	{"deleteTopic", "-n", "NS", "-c", "CLUSTER", "-t", "MADE"},
+	{"topicRoute", "-n", "NS", "-t", "MADE"},
 	{"topicList", "-n", "NS"},
 }
 
@@ -74,7 +75,8 @@ func (a *admin) run(then func(i int) error, commands ...string) ([]string, error
 // runScript runs adminScript. Brokers tell the NameServer about a new or changed topic without being waited for: so do we wait.
 func (a *admin) runScript() ([]string, error) {
 	var commands []string
-	words := strings.NewReplacer("NS", a.w.addr, "CLUSTER", cluster, "BROKER4", brokerName(lines[0]))
+	made := "Made" + a.line[:1]
+	words := strings.NewReplacer("NS", a.w.addr, "CLUSTER", cluster, "BROKER4", brokerName(lines[0]), "MADE", made)
 	for _, c := range adminScript {
 		replaced := []string{c[0]}
 		for _, word := range c[1:] {
@@ -82,15 +84,19 @@ func (a *admin) runScript() ([]string, error) {
 		}
 		commands = append(commands, strings.Join(replaced, "\t"))
 	}
+	var took []time.Duration
+	begin := time.Now()
 	outputs, err := a.run(func(i int) error {
+		took = append(took, time.Since(begin))
+		begin = time.Now()
 		if adminScript[i][0] == "updateTopic" {
-			return within(20*time.Second, func() error { return a.w.hasRoute("Made") })
+			return within(20*time.Second, func() error { return a.w.hasRoute(made) })
 		}
 		return nil
 	}, commands...)
 	var all strings.Builder // for whoever looks into the kept directory
 	for i, out := range outputs {
-		fmt.Fprintf(&all, "$ %s\n%s\n\n", strings.Join(adminScript[i], " "), out)
+		fmt.Fprintf(&all, "$ %s   (%s)\n%s\n\n", strings.Join(adminScript[i], " "), took[i].Round(time.Millisecond), out)
 	}
 	return outputs, errors.Join(err, os.WriteFile(filepath.Join(a.w.dir, "mqadmin-"+a.line+".txt"), []byte(all.String()), 0o644))
 }

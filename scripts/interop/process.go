@@ -89,16 +89,22 @@ func (p *process) ask(line string, last func(string) bool, d time.Duration) ([]s
 	}
 }
 
+// tell asks a client program and returns its answer, the line that begins with "= ".
+func (p *process) tell(line string) (string, error) {
+	out, err := p.ask(line, func(s string) bool { return strings.HasPrefix(s, "= ") }, 2*time.Minute)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.Join(out, "\n"))
+	}
+	return strings.TrimPrefix(out[len(out)-1], "= "), nil
+}
+
 // say asks a client program and wants this answer.
 func (p *process) say(line, want string) error {
-	out, err := p.ask(line, func(string) bool { return true }, 2*time.Minute)
-	if err != nil {
-		return err
+	answer, err := p.tell(line)
+	if err == nil && answer != want {
+		err = fmt.Errorf("%s: %s: %s, want %s", p.name, line, answer, want)
 	}
-	if out[0] != want {
-		return fmt.Errorf("%s: %s: %s, want %s", p.name, line, out[0], want)
-	}
-	return nil
+	return err
 }
 
 func (p *process) terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }

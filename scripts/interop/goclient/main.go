@@ -1,10 +1,11 @@
-// Command goclient is the official Go client doing what the lines of its input say; each is answered with one line:
+// Command goclient is the official Go client doing what the lines of its input say; each is answered with one line, which begins
+// with "= " so that it is known among what the client logs:
 //
 //	start NAMESRV GROUP TOPIC   started       the consumer reads TOPIC from its beginning
 //	send TOPIC N PREFIX         sent N        bodies PREFIX-0 … PREFIX-(N-1)
 //	received N PREFIX SECONDS   received N    distinct bodies that begin with PREFIX, waiting at most so long
 //	steady TOPIC PREFIX         steady        sends a message every 100 ms until "rest"
-//	rest                        sent N failed M
+//	rest                        sent N failed M …  and the last error, if any
 //	admin NAMESRV               ready         for the commands below
 //	create TOPIC BROKERADDR     created       a topic of 4 queues, with the admin client
 //	topics                      topics A B …  what the admin client lists, sorted
@@ -41,7 +42,7 @@ type client struct {
 	received map[string]map[string]bool // prefix, then bodies; guarded by mu
 
 	rest chan struct{} // closed to end the steady sender
-	done chan [2]int   // what it sent and what failed
+	done chan string   // its summary
 }
 
 func main() {
@@ -52,7 +53,7 @@ func main() {
 		if err != nil {
 			answer = "error " + strings.ReplaceAll(err.Error(), "\n", " ")
 		}
-		fmt.Println(answer)
+		fmt.Println("= " + answer)
 	}
 	if c.producer != nil {
 		_ = c.consumer.Shutdown()
@@ -83,13 +84,12 @@ func (c *client) run(words []string) (string, error) {
 		seconds, err2 := strconv.Atoi(words[3])
 		return fmt.Sprintf("received %d", c.await(n, words[2], time.Duration(seconds)*time.Second)), errors.Join(err1, err2)
 	case "steady":
-		c.rest, c.done = make(chan struct{}), make(chan [2]int)
+		c.rest, c.done = make(chan struct{}), make(chan string)
 		go c.sendSteadily(words[1], words[2])
 		return "steady", nil
 	case "rest":
 		close(c.rest)
-		r := <-c.done
-		return fmt.Sprintf("sent %d failed %d", r[0], r[1]), nil
+		return <-c.done, nil
 	case "create":
 		return "created", c.admin.CreateTopic(context.Background(), admin.WithTopicCreate(words[1]), admin.WithBrokerAddrCreate(words[2]),
 			admin.WithReadQueueNums(4), admin.WithWriteQueueNums(4))
@@ -153,15 +153,17 @@ func (c *client) send(topic, body string) error {
 
 func (c *client) sendSteadily(topic, prefix string) {
 	var sent, failed int
+	last := ""
 	for i := 0; ; i++ {
 		if err := c.send(topic, fmt.Sprintf("%s-%d", prefix, i)); err != nil {
 			failed++
+			last = " " + err.Error()
 		} else {
 			sent++
 		}
 		select {
 		case <-c.rest:
-			c.done <- [2]int{sent, failed}
+			c.done <- fmt.Sprintf("sent %d failed %d%s", sent, failed, last)
 			return
 		case <-time.After(100 * time.Millisecond):
 		}

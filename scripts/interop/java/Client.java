@@ -15,14 +15,15 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * A producer and a push consumer that do what the lines of the input say and answer each with one line:
+ * A producer and a push consumer that do what the lines of the input say and answer each with one line, which begins with
+ * "= " so that it is known among what the client logs:
  *
  * <pre>
  * start NAMESRV GROUP TOPIC   started          the consumer reads TOPIC from its beginning
  * send TOPIC N PREFIX         sent N           bodies PREFIX-0 … PREFIX-(N-1)
  * received N PREFIX SECONDS   received N       distinct bodies that begin with PREFIX, waiting at most so long
  * steady TOPIC PREFIX         steady           sends a message every 100 ms until "rest"
- * rest                        sent N failed M
+ * rest                        sent N failed M …  and the last error, if any
  * </pre>
  *
  * Anything that goes wrong is answered with a line "error …".
@@ -34,6 +35,7 @@ public class Client {
     private static Thread steady;
     private static volatile boolean resting;
     private static volatile int steadySent, steadyFailed;
+    private static volatile String lastError;
 
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -44,7 +46,7 @@ public class Client {
             } catch (Throwable e) {
                 answer = "error " + e.toString().replace('\n', ' ');
             }
-            System.out.println(answer);
+            System.out.println("= " + answer);
             System.out.flush();
         }
         consumer.shutdown();
@@ -68,13 +70,14 @@ public class Client {
             case "steady":
                 resting = false;
                 steadySent = steadyFailed = 0;
+                lastError = "";
                 steady = new Thread(() -> sendSteadily(words[1], words[2]));
                 steady.start();
                 return "steady";
             case "rest":
                 resting = true;
                 steady.join();
-                return "sent " + steadySent + " failed " + steadyFailed;
+                return "sent " + steadySent + " failed " + steadyFailed + lastError;
             default:
                 return "error unknown command " + words[0];
         }
@@ -117,6 +120,7 @@ public class Client {
                 Thread.sleep(100);
             } catch (Throwable e) {
                 steadyFailed++;
+                lastError = " " + e.toString().replace('\n', ' ');
             }
         }
     }
