@@ -30,7 +30,7 @@ var topicAttributes = map[string]attribute{
 		verify: oneOf("UNSPECIFIED", messageTypeMixed, "TRANSACTION", "PRIORITY", "FIFO", "DELAY", "LITE", "NORMAL")},
 	"lite.topic.expiration": {changeable: true, verify: between(-1, 43200)}, // minutes
 	"reserve.time": {changeable: true, verify: func(string) error { // for the tiered store
-		return errors.New("Update topic reserveTime not supported") //nolint:staticcheck // the original's text
+		return errors.New("Update topic reserveTime not supported")
 	}},
 }
 
@@ -64,7 +64,7 @@ func between(low, high int64) func(string) error {
 		n, err := strconv.ParseInt(value, 10, 64)
 		switch {
 		case errors.Is(err, strconv.ErrSyntax), errors.Is(err, strconv.ErrRange):
-			return fmt.Errorf("For input string: %q", value) //nolint:staticcheck // the original's text
+			return fmt.Errorf("For input string: %q", value)
 		case n < low || n > high:
 			return fmt.Errorf("value is not in range(%d, %d)", low, high)
 		}
@@ -74,7 +74,7 @@ func between(low, high int64) func(string) error {
 
 func isBoolean(value string) error {
 	if !strings.EqualFold(value, "true") && !strings.EqualFold(value, "false") {
-		return errors.New("boolean attribute format is wrong.") //nolint:staticcheck // the original's text
+		return errors.New("boolean attribute format is wrong.")
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func alterAttributes(known map[string]attribute, current map[string]string, chan
 		key := bareKey(c.key)
 		switch {
 		case key == "" || strings.ContainsAny(key, "+-"):
-			return nil, errors.New("kv string format wrong.") //nolint:staticcheck // the original's text
+			return nil, errors.New("kv string format wrong.")
 		case seen[key]:
 			return nil, fmt.Errorf("alter duplication key. key: %s", key)
 		case created && c.key[0] != '+':
