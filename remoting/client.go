@@ -180,6 +180,13 @@ func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command)
 	return nil
 }
 
+// Connect returns the connection to addr over which calls go, and makes it if there is none. It is for those who must
+// know that a request goes over the same connection as an earlier one: they call the peer itself, and lose it when its
+// context ends. Answers with GO_AWAY are theirs to handle.
+//
+// Errors: *ConnectError, *SendError.
+func (c *Client) Connect(ctx context.Context, addr string) (*Peer, error) { return c.peer(ctx, addr, nil) }
+
 // peer returns the connection to addr. All who ask at a time share the making of one. If the present one is
 // goingAway, a new one takes its place, and it is left to those who still wait for its answers.
 func (c *Client) peer(ctx context.Context, addr string, goingAway *Peer) (*Peer, error) {
