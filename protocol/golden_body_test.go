@@ -19,7 +19,8 @@ type goldenBody struct {
 	Version    Version `json:"version"`
 	Compressed bool    `json:"compressed"`
 	BodyCRC32  int32   `json:"bodyCrc32"`
-	Code       int32   `json:"code"` // of the request that Body answers
+	Code       int32   `json:"code"`     // of the request that has Body, or that Body answers
+	Response   bool    `json:"response"` // Body answers a broker's request
 	Body       string  `json:"body"`
 	Base64     []byte  `json:"base64"`
 	Refused    bool    `json:"refused"` // the answer was code 1, or should have been

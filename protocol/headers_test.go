@@ -13,7 +13,7 @@ type header interface {
 	Decode(Ext) error
 }
 
-// headerCase is one typed header of the NameServer.
+// headerCase is one typed header.
 type headerCase struct {
 	code     RequestCode
 	response bool
@@ -22,7 +22,9 @@ type headerCase struct {
 	required []string // wire names without which it is refused
 }
 
-var headerCases = []headerCase{
+var headerCases = slices.Concat(namesrvHeaderCases, brokerHeaderCases)
+
+var namesrvHeaderCases = []headerCase{
 	{
 		code: ReqPutKVConfig, full: &PutKVConfigRequestHeader{"ns", "k", "v"},
 		wire: Ext{{"namespace", "ns"}, {"key", "k"}, {"value", "v"}}, required: []string{"namespace", "key", "value"},
