@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
 )
 
@@ -47,15 +48,15 @@ func newProducerManager(clock func() time.Duration) *producerManager {
 }
 
 // heartbeat registers a client in all groups, or in none if its connection has ended already.
-func (m *producerManager) heartbeat(c client, groups []string) (changes []producerChange) {
+func (m *producerManager) heartbeat(c client, groups []protocol.ProducerData) (changes []producerChange) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if c.peer.Context().Err() != nil {
 		return nil
 	}
 	now := m.clock()
-	for _, group := range groups {
-		member, joined := m.roster.join(group, c, now)
+	for i := range groups {
+		member, joined := m.roster.join(groups[i].GroupName, c, now)
 		switch {
 		case joined:
 			changes = append(changes, producerChange{group: member.group.name, client: member.client, joined: true})

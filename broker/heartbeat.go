@@ -1,0 +1,198 @@
+package broker
+
+// HEART_BEAT (34), UNREGISTER_CLIENT (35), CHECK_CLIENT_CONFIG (46).
+//
+//   - 34 of all versions; with heartbeatFingerprint, since 5.0, it is a heartbeat V2. The answer is that of 5.x to all
+//     clients; those before it do not look at the fields.
+//   - A body that lacks a name is refused, code 1, and changes nothing. Consumers and producers of a heartbeat are
+//     registered together, after the groups and retry topics they need are on disk.
+//   - A consumer whose group there is not, and cannot be made, is left out (5.x; 4.9 registers it).
+//   - 35 makes no group, as the original's does when it looks whether to notify.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mq-server/mq/protocol"
+	"github.com/mq-server/mq/remoting"
+)
+
+const (
+	// maxClientName bounds, in bytes, client ids and producer groups, which are kept and sent to others.
+	maxClientName = 4096
+	// maxHeartbeatGroups bounds the groups of one heartbeat.
+	maxHeartbeatGroups = 10_000
+)
+
+// errHeartbeat refuses a heartbeat that names nobody.
+var errHeartbeat = errors.New("HeartbeatData")
+
+// heartbeat registers a client's consumers and producers (34).
+//
+// Source: spec/broker.md §5.1.
+func (s *clientService) heartbeat(_ context.Context, peer *remoting.Peer, cmd *protocol.Command) (*remoting.Response, error) {
+	beat, err := protocol.DecodeHeartbeatData(cmd.Body, s.Now().UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	if err := validateHeartbeat(&beat); err != nil {
+		return nil, err
+	}
+	settings := s.Settings()
+	entries := make([]consumerEntry, 0, len(beat.ConsumerDataSet))
+	for i := range beat.ConsumerDataSet {
+		data := &beat.ConsumerDataSet[i]
+		if settings.RejectPullConsumer && data.ConsumeType == protocol.ConsumeActively {
+			continue
+		}
+		group, err := s.Groups.find(data.GroupName)
+		if err != nil {
+			return nil, err
+		}
+		if group == nil {
+			continue
+		}
+		if err := s.ensureRetryTopic(group, data, beat.WithoutSub); err != nil {
+			return nil, err
+		}
+		entries = append(entries, consumerEntry{data, group.NotifyConsumerIDsChangedEnable})
+	}
+
+	c := client{id: beat.ClientID, peer: peer, language: cmd.Language, version: cmd.Version}
+	changes, stale := s.consumers.heartbeat(c, entries, beat.HeartbeatFingerprint, beat.WithoutSub)
+	s.consumersChanged(changes, "heartbeat")
+	if settings.EnableRegisterProducer || !settings.RejectTransactionMessage {
+		s.producersChanged(s.producers.heartbeat(c, beat.ProducerDataSet), "heartbeat")
+	}
+	return heartbeatAnswer(stale || beat.HeartbeatFingerprint == 0), nil
+}
+
+// heartbeatAnswers are the two answers to a heartbeat: to one whose subscriptions are known, and to another.
+var heartbeatAnswers = [2]remoting.Response{
+	{Header: &protocol.HeartbeatResponseHeader{SupportV2: protocol.Some(true), SubChange: protocol.Some(false)}},
+	{Header: &protocol.HeartbeatResponseHeader{SupportV2: protocol.Some(true), SubChange: protocol.Some(true)}},
+}
+
+func heartbeatAnswer(subChange bool) *remoting.Response {
+	if subChange {
+		return &heartbeatAnswers[1]
+	}
+	return &heartbeatAnswers[0]
+}
+
+// validateHeartbeat refuses a heartbeat that lacks a name, or has more than bounds allow.
+func validateHeartbeat(beat *protocol.HeartbeatData) error {
+	check := func(what, name string) error {
+		switch {
+		case name == "":
+			return fmt.Errorf("%w: %s is missing", errHeartbeat, what)
+		case len(name) > maxClientName:
+			return fmt.Errorf("%w: %s has more than %d bytes", errHeartbeat, what, maxClientName)
+		}
+		return nil
+	}
+	if err := check("clientID", beat.ClientID); err != nil {
+		return err
+	}
+	if len(beat.ConsumerDataSet)+len(beat.ProducerDataSet) > maxHeartbeatGroups {
+		return fmt.Errorf("%w: more than %d groups", errHeartbeat, maxHeartbeatGroups)
+	}
+	for i := range beat.ConsumerDataSet {
+		data := &beat.ConsumerDataSet[i]
+		if err := check("groupName of a consumer", data.GroupName); err != nil {
+			return err
+		}
+		for j := range data.SubscriptionDataSet {
+			if err := check("topic of a subscription", data.SubscriptionDataSet[j].Topic); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range beat.ProducerDataSet {
+		if err := check("groupName of a producer", beat.ProducerDataSet[i].GroupName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ensureRetryTopic makes the retry topic of a consumer. It is ordered if a topic that the group subscribes is; a heartbeat
+// without subscriptions says nothing about that, where the original takes it for none.
+//
+// Source: spec/broker.md §3.4.
+func (s *clientService) ensureRetryTopic(group *protocol.SubscriptionGroupConfig, data *protocol.ConsumerData, withoutSub bool) error {
+	ordered := func(topic string) bool {
+		config, ok := s.Topics.get(topic)
+		return ok && config.Order
+	}
+	order := false
+	if withoutSub {
+		for _, topic := range s.consumers.topicsOf(group.GroupName) {
+			order = order || ordered(topic)
+		}
+	} else {
+		for i := range data.SubscriptionDataSet {
+			order = order || ordered(data.SubscriptionDataSet[i].Topic)
+		}
+	}
+	_, err := s.Topics.ensureRetryTopic(group.GroupName, group.RetryQueueNums, data.UnitMode, order)
+	if _, ok := errors.AsType[*remoting.Error](err); ok {
+		// A group of an old file may have a name of which no topic can be made. Its consumers consume all the same.
+		s.log.Warn().Err(err).Str("consumerGroup", group.GroupName).Msg("group without retry topic")
+		return nil
+	}
+	return err
+}
+
+// unregisterClient takes the asking connection out of a producer group, a consumer group or both (35).
+//
+// Source: spec/broker.md §5.2.
+func (s *clientService) unregisterClient(_ context.Context, req *remoting.Request[protocol.UnregisterClientRequestHeader]) (*remoting.Response, error) {
+	if group := req.Header.ProducerGroup; group.Present {
+		if change, ok := s.producers.unregister(group.Value, req.Peer); ok {
+			s.producersChanged([]producerChange{change}, "unregistered")
+		}
+	}
+	if group := req.Header.ConsumerGroup; group.Present {
+		config, known := s.Groups.get(group.Value)
+		notify := !known || config.NotifyConsumerIDsChangedEnable
+		if change, ok := s.consumers.unregister(group.Value, req.Peer, notify); ok {
+			s.consumersChanged([]consumerChange{change}, "unregistered")
+		}
+	}
+	return emptyHeaderAnswer, nil
+}
+
+// expressionTag is the expression type of tags, and what no type stands for.
+const expressionTag = "TAG"
+
+// checkClientConfig tells a consumer, before it starts, whether its subscription can be served (46).
+//
+// Source: spec/broker.md §5.2.
+func (s *clientService) checkClientConfig(_ context.Context, _ *remoting.Peer, cmd *protocol.Command) (*remoting.Response, error) {
+	if len(cmd.Body) == 0 {
+		return remoting.Success(), nil
+	}
+	check, err := protocol.DecodeCheckClientRequestBody(cmd.Body)
+	if errors.Is(err, protocol.ErrNullBody) {
+		return remoting.Success(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	sub := check.SubscriptionData
+	if sub == nil || sub.ExpressionType == "" || sub.ExpressionType == expressionTag {
+		return remoting.Success(), nil
+	}
+	if s.Compile == nil || !s.Settings().EnablePropertyFilter {
+		return nil, &remoting.Error{
+			Code:   protocol.RespSystemError,
+			Remark: "The broker does not support consumer to filter message by " + sub.ExpressionType,
+		}
+	}
+	if err := s.Compile(sub.ExpressionType, sub.SubString); err != nil {
+		return nil, &remoting.Error{Code: protocol.RespSubscriptionParseFailed, Remark: err.Error()}
+	}
+	return remoting.Success(), nil
+}
