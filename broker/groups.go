@@ -234,7 +234,9 @@ func (d *groupDraft) state() *groupState {
 
 // file returns the content of subscriptionGroup.json.
 func (s *groupState) file() []byte {
-	return protocol.AppendPretty(nil, &protocol.GroupsFile{
+	const perGroup = 600 // bytes, of an ordinary one
+	dst := make([]byte, 0, perGroup*(len(s.groups.sorted)+1))
+	return protocol.AppendPretty(dst, &protocol.GroupsFile{
 		DataVersion: s.version, Groups: s.groups.sorted, OddGroups: s.oddGroups,
 		Forbidden: s.forbidden, OddForbidden: s.oddForbidden,
 	})

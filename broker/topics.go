@@ -211,7 +211,9 @@ func (d *topicDraft) state() *topicState {
 
 // file returns the content of topics.json.
 func (s *topicState) file() []byte {
-	return protocol.AppendPretty(nil, &protocol.TopicsFile{DataVersion: s.version, Topics: s.topics.sorted, Odd: s.odd})
+	const perTopic = 280 // bytes, of an ordinary one
+	dst := make([]byte, 0, perTopic*(len(s.topics.sorted)+1))
+	return protocol.AppendPretty(dst, &protocol.TopicsFile{DataVersion: s.version, Topics: s.topics.sorted, Odd: s.odd})
 }
 
 // tell reports what a draft has changed.

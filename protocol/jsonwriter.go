@@ -140,8 +140,11 @@ func appendJSONStrings(dst []byte, list []string) []byte {
 
 // appendJSONMap appends a map of strings, ordered by key.
 func appendJSONMap(dst []byte, m map[string]string) []byte {
+	if len(m) == 0 { // the common cases need no list of keys
+		return append(dst, '{', '}')
+	}
 	dst = append(dst, '{')
-	if len(m) == 1 { // the common case needs no list of keys
+	if len(m) == 1 {
 		for k, v := range m {
 			dst = appendJSONString(dst, k)
 			dst = append(dst, ':')
@@ -174,7 +177,7 @@ func sortedBy[T any](list []T, cmp func(a, b T) int) []T {
 // member and element, except those of an array of numbers, a TAB per level, no blank after the colon and no newline at the
 // end (spec/since-2025-09.md §1.3).
 func AppendPretty(dst []byte, body JSONBody) []byte {
-	compact := body.AppendJSON(nil, formMarked)
+	compact := body.AppendJSON(make([]byte, 0, cap(dst)-len(dst)), formMarked) // it needs less room than what becomes of it
 	level := 0
 	newline := func() {
 		dst = append(dst, '\n')
