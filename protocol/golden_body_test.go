@@ -227,6 +227,7 @@ func requireRegisterRoundTrip(t testing.TB, b *RegisterBrokerBody) {
 	if want.Topics == nil {
 		want.Topics = []TopicConfig{}
 	}
+	bareKeys := slices.ContainsFunc(b.Mappings, func(m NamedQueueMapping) bool { return len(m.Info.CurrIDMap) > 0 })
 	for _, form := range []JSONForm{FormDefault, FormStrict} {
 		text := b.AppendJSON(nil, form)
 		got, err := DecodeRegisterBrokerBody(text, opts)
@@ -235,7 +236,7 @@ func requireRegisterRoundTrip(t testing.TB, b *RegisterBrokerBody) {
 			got.Topics = []TopicConfig{}
 		}
 		require.Equal(t, want, got)
-		require.Equal(t, form == FormStrict || !bytes.Contains(text, []byte(`"currIdMap":{0`)), json.Valid(text))
+		require.Equal(t, form == FormStrict || !bareKeys, json.Valid(text))
 	}
 
 	packed, err := b.AppendCompressed([]byte("x"), CurrentVersion)
