@@ -123,6 +123,7 @@ func completions(app *cli.App, words []string) (found []candidate) {
 
 	commands, flags := app.Commands, append(slices.Clone(app.Flags), cli.VersionFlag, cli.HelpFlag)
 	var asked cli.Flag // the flag whose value comes next
+	keys := conf.Keys
 	for _, word := range before {
 		if asked != nil {
 			asked = nil
@@ -137,6 +138,9 @@ func completions(app *cli.App, words []string) (found []candidate) {
 		for _, c := range commands {
 			if c.HasName(word) {
 				commands, flags = c.Subcommands, append(slices.Clone(c.Flags), cli.HelpFlag)
+				if c.Name == brokerName {
+					keys = conf.BrokerKeys
+				}
 				break
 			}
 		}
@@ -147,7 +151,7 @@ func completions(app *cli.App, words []string) (found []candidate) {
 		}
 	}
 	if asked != nil {
-		flagValues(asked, offer)
+		flagValues(asked, keys, offer)
 		return found
 	}
 	for _, c := range commands {
@@ -173,8 +177,9 @@ func completions(app *cli.App, words []string) (found []candidate) {
 	return found
 }
 
-// flagValues offers the values that a flag may have, where they are few. There are none for files.
-func flagValues(f cli.Flag, offer func(word, text string)) {
+// flagValues offers the values that a flag may have, where they are few, and of --set the keys. There are none for
+// files.
+func flagValues(f cli.Flag, keys func() []conf.Key, offer func(word, text string)) {
 	switch f.Names()[0] {
 	case "log-level":
 		for _, level := range logLevels {
@@ -186,7 +191,7 @@ func flagValues(f cli.Flag, offer func(word, text string)) {
 		}
 	case "set":
 		seen := map[string]bool{}
-		for _, k := range conf.Keys() {
+		for _, k := range keys() {
 			if !seen[k.Name] {
 				offer(k.Name+"=", k.About)
 			}

@@ -17,6 +17,9 @@ func TestCompletions(t *testing.T) {
 		want []string
 	}{
 		{"n", []string{"namesrv"}},
+		{"b", []string{"broker", "bench"}},
+		{"broker --print", []string{"--printConfigItem", "--printImportantConfig"}},
+		{"broker --set brokerI", []string{"brokerId=", "brokerIP1=", "brokerIP2="}},
 		{"completion ", []string{"bash", "zsh", "fish"}},
 		{"namesrv --c", []string{"--configFile"}},
 		{"namesrv --log-level d", []string{"debug", "disabled"}},

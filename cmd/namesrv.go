@@ -47,17 +47,12 @@ func namesrvCommand() *cli.Command {
 const configFileVariable = "MQ_CONFIG_FILE"
 
 func runNamesrv(c *cli.Context) error {
-	log, err := newLogger(c, c.App.ErrWriter)
+	src, err := sources(c)
 	if err != nil {
 		return err
 	}
-	if c.IsSet("configFile") && c.String("configFile") == "" {
-		return errors.New("-c: the name of a file is missing")
-	}
-	store, err := conf.Load(conf.Sources{
-		File: c.String("configFile"), Set: c.StringSlice("set"), Environ: os.Environ(),
-		NotKeys: []string{configFileVariable, logLevelVariable, logFormatVariable}, Log: log,
-	})
+	log := src.Log
+	store, err := conf.Load(src)
 	if err != nil {
 		return err
 	}
@@ -104,6 +99,21 @@ func runNamesrv(c *cli.Context) error {
 	err = server.Run(c.Context)
 	log.WithLevel(endLevel(err)).Err(err).Msg("NameServer has ended")
 	return err
+}
+
+// sources are those of a server's configuration.
+func sources(c *cli.Context) (conf.Sources, error) {
+	log, err := newLogger(c, c.App.ErrWriter)
+	if err != nil {
+		return conf.Sources{}, err
+	}
+	if c.IsSet("configFile") && c.String("configFile") == "" {
+		return conf.Sources{}, errors.New("-c: the name of a file is missing")
+	}
+	return conf.Sources{
+		File: c.String("configFile"), Set: c.StringSlice("set"), Environ: os.Environ(),
+		NotKeys: []string{configFileVariable, logLevelVariable, logFormatVariable}, Log: log,
+	}, nil
 }
 
 func endLevel(err error) zerolog.Level {

@@ -54,17 +54,25 @@ func properties(t *testing.T, text string) string {
 
 const bootLine = "The Name Server boot success. serializeType="
 
-// process is a NameServer that runs.
+// process is a server that runs.
 type process struct {
 	*exec.Cmd
 	stdout string // up to the line that tells of the start
 	stderr *bytes.Buffer
-	addr   string
+	addr   string // of a NameServer
 }
 
 func start(t *testing.T, environ []string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: command(t, environ, append([]string{"namesrv"}, args...)...), stderr: &bytes.Buffer{}}
+	p := startCommand(t, bootLine, environ, append([]string{"namesrv"}, args...)...)
+	_, p.addr, _ = strings.Cut(strings.TrimSpace(p.stdout[strings.Index(p.stdout, bootLine):]), "address ")
+	return p
+}
+
+// startCommand starts a server and waits for the line on stdout that begins with boot.
+func startCommand(t *testing.T, boot string, environ []string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: command(t, environ, args...), stderr: &bytes.Buffer{}}
 	p.Stderr = p.stderr
 	pipe, err := p.StdoutPipe()
 	require.NoError(t, err)
@@ -72,7 +80,7 @@ func start(t *testing.T, environ []string, args ...string) *process {
 	timer := time.AfterFunc(20*time.Second, func() { _ = p.Process.Kill() })
 	t.Cleanup(func() { timer.Stop() })
 	lines := bufio.NewReader(pipe)
-	for p.addr == "" {
+	for {
 		line, err := lines.ReadString('\n')
 		p.stdout += line
 		if errors.Is(err, io.EOF) {
@@ -80,11 +88,10 @@ func start(t *testing.T, environ []string, args ...string) *process {
 			t.Fatalf("it did not start:\n%s", p.stderr)
 		}
 		require.NoError(t, err)
-		if strings.HasPrefix(line, bootLine) {
-			_, p.addr, _ = strings.Cut(strings.TrimSpace(line), "address ")
+		if strings.HasPrefix(line, boot) {
+			return p
 		}
 	}
-	return p
 }
 
 // stop asks for an end, and returns the exit status.

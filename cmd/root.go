@@ -40,11 +40,11 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:    "mq",
-		Usage:   "a NameServer for Apache RocketMQ, and its tools",
+		Usage:   "a NameServer and a broker for Apache RocketMQ, and their tools",
 		Version: Version,
-		Description: "Takes the place of the Java NameServer of RocketMQ 4.x and 5.x: same protocol, same configuration file.\n" +
+		Description: "Takes the place of the Java NameServer and broker of RocketMQ 4.x and 5.x: same protocol, same configuration files.\n" +
 			"Try:  mq namesrv --set listenPort=9876",
-		Commands:                  []*cli.Command{namesrvCommand(), benchCommand(), completionCommand()},
+		Commands:                  []*cli.Command{namesrvCommand(), brokerCommand(), benchCommand(), completionCommand()},
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		DisableSliceFlagSeparator: true, // values have commas
@@ -84,14 +84,14 @@ func allCommands(commands []*cli.Command, visit func(*cli.Command)) {
 	}
 }
 
-// tolerant rewrites the options of "mq namesrv" that mqnamesrv accepts and the library does not: -cFILE for -c FILE
-// and unambiguous beginnings of long names. Other words are ignored there, so they are left out here
-// (spec/namesrv.md §1.1).
+// tolerant rewrites the options of "mq namesrv" and "mq broker" that mqnamesrv and mqbroker accept and the library does
+// not: -cFILE for -c FILE and unambiguous beginnings of long names. Other words are ignored there, so they are left
+// out here (spec/namesrv.md §1.1, spec/broker.md §1.1).
 func tolerant(app *cli.App, args []string) []string {
-	if len(args) < 2 || args[1] != namesrvName {
+	if len(args) < 2 || args[1] != namesrvName && args[1] != brokerName {
 		return args
 	}
-	flags := append(app.Command(namesrvName).Flags, cli.HelpFlag)
+	flags := append(app.Command(args[1]).Flags, cli.HelpFlag)
 	out := args[:2:2]
 	for rest := args[2:]; len(rest) > 0 && rest[0] != "--"; rest = rest[1:] {
 		arg := rest[0]

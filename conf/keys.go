@@ -118,7 +118,7 @@ func serverKeys(port string) []Key {
 var listenerKeys = []Key{
 	str("bindAddress", func(c *Config) *string { return &c.Server.BindAddress }).def("0.0.0.0").addr().in(GroupServer).
 		about("address to listen at: IPv4, IPv6 (with or without brackets) or host name; `0.0.0.0` and `::` are all addresses of both kinds"),
-	integer(keyListenPort, func(c *Config) *int { return &c.Server.ListenPort }).between(0, 65535).in(GroupServer).
+	integer(keyListenPort, func(c *Config) *int { return &c.Server.ListenPort }).between(0, 65535).important().in(GroupServer).
 		about("port to listen at; 0 takes any free one"),
 	integer("serverWorkerThreads", func(c *Config) *int { return &c.Server.ServerWorkerThreads }).def("8").in(GroupServer).
 		about("Netty threads").noEffect(),
@@ -365,7 +365,7 @@ func (k *Key) want() string {
 	case k.kind == address:
 		return "an IP address or a host name"
 	case k.kind == servers:
-		return "host:port, or a list of such separated by ';'"
+		return "host:port; several are separated by ';'"
 	case k.kind == someText:
 		return "text without line breaks, and not empty"
 	default:
