@@ -185,7 +185,9 @@ func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command)
 // context ends. Answers with GO_AWAY are theirs to handle.
 //
 // Errors: *ConnectError, *SendError.
-func (c *Client) Connect(ctx context.Context, addr string) (*Peer, error) { return c.peer(ctx, addr, nil) }
+func (c *Client) Connect(ctx context.Context, addr string) (*Peer, error) {
+	return c.peer(ctx, addr, nil)
+}
 
 // peer returns the connection to addr. All who ask at a time share the making of one. If the present one is
 // goingAway, a new one takes its place, and it is left to those who still wait for its answers.

@@ -141,10 +141,7 @@ func TestClientTimeout(t *testing.T) {
 		s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{
 			codeEcho: {Handler: echoBody},
 			codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
-				select {
-				case <-gate:
-				case <-ctx.Done():
-				}
+				await(ctx, gate)
 				return Success(), nil
 			}}.On(exec),
 		}})
@@ -237,7 +234,7 @@ func TestClientGoAway(t *testing.T) {
 			return echoBody(ctx, p, cmd)
 		}},
 		codeSlow: Entry{Handler: func(ctx context.Context, p *Peer, cmd *protocol.Command) (*Response, error) {
-			<-gate
+			await(ctx, gate)
 			return echoBody(ctx, p, cmd)
 		}}.On(exec),
 	}})
@@ -278,7 +275,10 @@ func TestServerCallsClient(t *testing.T) {
 	c := newTestClient(t, ClientConfig{Table: Table{
 		codeSlow: Entry{Handler: echoBody}.On(exec),
 		codeFail: {Handler: failing},
-		codeHold: Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) { <-gate; return Success(), nil }}.On(exec),
+		codeHold: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
+			await(ctx, gate)
+			return Success(), nil
+		}}.On(exec),
 		codePanic: {Handler: func(_ context.Context, _ *Peer, cmd *protocol.Command) (*Response, error) {
 			oneways <- string(cmd.Body)
 			return Success(), nil
@@ -333,8 +333,8 @@ func TestPushesAreBounded(t *testing.T) {
 func TestInvokeLimit(t *testing.T) {
 	gate := make(chan struct{})
 	exec := NewExecutor("test", 8, 1000)
-	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeSlow: Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
-		<-gate
+	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
+		await(ctx, gate)
 		return Success(), nil
 	}}.On(exec)}})
 	c := newTestClient(t, ClientConfig{Limits: Limits{Invokes: 2}})

@@ -267,11 +267,11 @@ func TestIdle(t *testing.T) { // spec/remoting.md §11, item 25
 	log := newEventLog()
 	exec := NewExecutor("test", 4, 100)
 	gate := make(chan struct{})
-	const idle = 100 * time.Millisecond
+	const idle = 400 * time.Millisecond
 	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Listener: log, Idle: idleAfter(idle), Table: Table{
 		codeEcho: {Handler: echoBody},
-		codeSlow: Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
-			<-gate
+		codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
+			await(ctx, gate)
 			return Success(), nil
 		}}.On(exec),
 	}})
@@ -285,36 +285,49 @@ func TestIdle(t *testing.T) { // spec/remoting.md §11, item 25
 	}
 	working.send(requestFrame(t, protocol.Command{Code: int32(codeSlow), Opaque: 5}))
 
-	stop := make(chan struct{})
+	var answered atomic.Int32
+	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { // requests keep a connection open
+	defer wg.Wait()
+	defer cancel()
+	pace := func(step func() error) {
+		ticker := time.NewTicker(idle / 20)
+		defer ticker.Stop()
 		for {
 			select {
-			case <-stop:
+			case <-ctx.Done():
 				return
-			case <-time.After(idle / 10):
-				active.send(request)
-				active.receive()
+			case <-ticker.C:
+				if step() != nil {
+					return
+				}
 			}
 		}
+	}
+	wg.Go(func() { // requests keep a connection open
+		pace(func() error {
+			if _, err := active.Write(request); err != nil {
+				return err
+			}
+			_, err := active.tryReceive()
+			answered.Add(1)
+			return err
+		})
 	})
 	wg.Go(func() { // bytes that make no frame do not
 		big := requestFrame(t, protocol.Command{Code: int32(codeEcho), Body: make([]byte, 100000)})
-		for i := range big {
-			if _, err := trickling.Write(big[i : i+1]); err != nil {
-				return
-			}
-			time.Sleep(idle / 10)
-		}
-		t.Error("the trickle was let through")
+		pace(func() error {
+			_, err := trickling.Write(big[:1])
+			big = big[1:]
+			return err
+		})
 	})
 	silent.closed()
 	used.closed()
 	trickling.closed()
 	eventually(t, func() bool { return log.count(CloseIdle) == 2 }) // the silent one was never connected
-	time.Sleep(3 * idle)                                            // longer than any idle connection lives
-	close(stop)
-	wg.Wait()
+	more := answered.Load() + 60
+	eventually(t, func() bool { return answered.Load() >= more }) // longer than any idle connection lives
 	require.Equal(t, 2, s.Connections(), "the active one and the one that waits for its answer")
 	close(gate)
 	require.EqualValues(t, 5, working.receive().Opaque)
@@ -352,7 +365,12 @@ func TestN9(t *testing.T) {
 			if raceEnabled {
 				n = 4000
 			}
-			s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeSlow: c.entry, codeEcho: {Handler: echoBody}}})
+			var asked atomic.Int64
+			entry := Entry{Executor: c.entry.Executor, Handler: func(ctx context.Context, p *Peer, cmd *protocol.Command) (*Response, error) {
+				asked.Add(1)
+				return c.entry.Handler(ctx, p, cmd)
+			}}
+			s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeSlow: entry, codeEcho: {Handler: echoBody}}})
 			before := heapInUse()
 			greedy := dialTest(t, s)
 			require.NoError(t, greedy.SetDeadline(time.Now().Add(2*time.Minute)))
@@ -370,7 +388,7 @@ func TestN9(t *testing.T) {
 			var last int64
 			stable := 0
 			eventually(t, func() bool {
-				now := peer.active.Load()
+				now := asked.Load()
 				if now == last && peer.writing.Load() != 0 {
 					stable++
 				} else {
@@ -450,7 +468,7 @@ func TestLargeFramesWait(t *testing.T) {
 		Log: zerolog.Nop(), Listener: log,
 		Limits: Limits{Frame: 1 << 20, LargeFrames: 1 << 20, LargeFrameTime: 100 * time.Millisecond},
 		Table: Table{codeEcho: {Handler: echoBody}, codeSlow: Entry{Handler: func(ctx context.Context, p *Peer, cmd *protocol.Command) (*Response, error) {
-			<-gate
+			await(ctx, gate)
 			return echoBody(ctx, p, cmd)
 		}}.On(exec)},
 	})

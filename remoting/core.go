@@ -27,7 +27,8 @@ type core struct {
 	limits   Limits
 
 	base     context.Context // parent of all connections'; set before the first one
-	start    time.Time       // origin of now
+	start    time.Time       // origin of clock
+	clock    atomic.Int64    // time in ns by the monotonic clock, as of the sweeper's last round
 	peerID   atomic.Uint64
 	opaque   atomic.Int32 // last one given to a call, whatever the connection
 	draining atomic.Bool
@@ -58,16 +59,22 @@ func newCore(table Table, limits Limits, invokes int, log zerolog.Logger) *core 
 	for code, entry := range table {
 		entries[int32(code)] = &entry
 	}
-	return &core{
+	c := &core{
 		table: entries, log: log, limits: limits,
 		start: time.Now(), stopping: make(chan struct{}),
 		large:   newLargeFrames(limits.LargeFrames, limits.Frame, limits.LargeFrameTime),
 		invokes: semaphore.NewWeighted(int64(limits.Invokes)),
 	}
+	c.tick()
+	return c
 }
 
-// now is the time in ns by the monotonic clock, never 0.
-func (c *core) now() int64 { return int64(time.Since(c.start)) + 1 }
+// now is the time in ns since some moment before the start, by the monotonic clock and not 0. It lags by up to
+// sweepEvery, which is good enough for idleness and costs connections nothing.
+func (c *core) now() int64 { return c.clock.Load() }
+
+// tick lets now catch up with the time.
+func (c *core) tick() { c.clock.Store(int64(time.Since(c.start)) + 1) }
 
 // isStopping tells whether connections have been told to end.
 func (c *core) isStopping() bool {
@@ -372,6 +379,7 @@ func (c *core) sweep(ctx context.Context, idle func() time.Duration, peers func(
 			return
 		case <-timer.C:
 		}
+		c.tick()
 		d := idle()
 		if d > 0 {
 			for _, p := range peers() {

@@ -134,3 +134,11 @@ func requestFrame(tb testing.TB, cmd protocol.Command) []byte {
 func echoBody(_ context.Context, _ *Peer, cmd *protocol.Command) (*Response, error) {
 	return Body(append([]byte(nil), cmd.Body...)), nil
 }
+
+// await waits in a handler for gate to be closed, or for the end of the connection, so that a test that fails ends.
+func await(ctx context.Context, gate <-chan struct{}) {
+	select {
+	case <-gate:
+	case <-ctx.Done():
+	}
+}

@@ -195,8 +195,8 @@ func TestOverload(t *testing.T) { // spec/remoting.md §11, item 18
 	exec := NewExecutor("test", 1, 1)
 	gate := make(chan struct{})
 	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{
-		codeSlow: Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
-			<-gate
+		codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
+			await(ctx, gate)
 			return Success(), nil
 		}}.On(exec),
 	}})
@@ -234,12 +234,12 @@ func TestInFlightLimit(t *testing.T) {
 			var running, most atomic.Int32
 			s := startServer(t, ServerConfig{Log: zerolog.Nop(), Limits: c.limits, Table: Table{
 				codeEcho: {Handler: echoBody},
-				codeSlow: Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
+				codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
 					n := running.Add(1)
 					defer running.Add(-1)
 					for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 					}
-					<-gate
+					await(ctx, gate)
 					return Success(), nil
 				}}.On(exec),
 			}})
@@ -396,9 +396,9 @@ func TestStopFinishesWhatHasBegun(t *testing.T) {
 	gate, began := make(chan struct{}), make(chan struct{}, 1)
 	log := newEventLog()
 	s := newTestServer(t, ServerConfig{Log: zerolog.Nop(), Listener: log, Table: Table{
-		codeSlow: Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
+		codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
 			began <- struct{}{}
-			<-gate
+			await(ctx, gate)
 			return Success(), nil
 		}}.On(exec),
 	}})
