@@ -156,6 +156,11 @@ var (
 			&GetConsumerStatusBody{map[MessageQueue]int64{testQueue: 7}, map[string]map[MessageQueue]int64{"id": {testQueue: 8}}},
 			`{"consumerTable":{"id":{` + queueWire + `:8}},"messageQueueTable":{` + queueWire + `:7}}`,
 		},
+		{
+			"ConsumeMessageDirectlyResult", asBody(DecodeConsumeMessageDirectlyResult),
+			&ConsumeMessageDirectlyResult{true, true, CMThrowException, new("r"), 5},
+			`{"autoCommit":true,"consumeResult":"CR_THROW_EXCEPTION","order":true,"remark":"r","spentTimeMills":5}`,
+		},
 		{"SubscriptionGroupConfig", asBody(DecodeSubscriptionGroupConfig), new(fullGroup()), groupWire},
 		{
 			"SubscriptionGroupWrapper", asBodyAt(DecodeSubscriptionGroupWrapper),
@@ -404,4 +409,64 @@ func TestPrettyGroup(t *testing.T) {
 
 	s := fullSubscription()
 	require.Contains(t, string(AppendPretty(nil, &s)), "\"codeSet\":[\n\t\t97,\n\t\t-1\n\t],")
+}
+
+// Members that are null, numbers in the place of names, and what may be left out.
+func TestOddMembersOfBrokerBodies(t *testing.T) {
+	connections, err := DecodeProducerConnection([]byte(`{"connectionSet":[{"language":"go"},{"language":1},{"language":null},{"language":"COBOL"},{}]}`))
+	require.NoError(t, err)
+	require.Equal(t, []Connection{
+		{Language: LanguageGo}, {Language: LanguageCPP}, {Language: LanguageUnknown}, {Language: LanguageUnknown}, {Language: LanguageUnknown},
+	}, connections.ConnectionSet)
+
+	h, err := DecodeHeartbeatData([]byte(`{"consumerDataSet":[{"groupName":"G","subscriptionDataSet":[{"topic":"T","codeSet":[1,null,"2"]},`+
+		`{"topic":"U","codeSet":null,"tagsSet":null}]}]}`), testNow)
+	require.NoError(t, err)
+	require.Equal(t, []int32{1, 2}, h.ConsumerDataSet[0].SubscriptionDataSet[0].CodeSet)
+	require.Nil(t, h.ConsumerDataSet[0].SubscriptionDataSet[1].CodeSet)
+	_, err = DecodeHeartbeatData([]byte(`{"consumerDataSet":[{"groupName":"G","subscriptionDataSet":[{"topic":"T","codeSet":[`+
+		strings.Repeat("1,", MaxListElements+1)+`]}]}]}`), testNow)
+	require.ErrorContains(t, err, "a list is too long")
+
+	c, err := DecodeCheckClientRequestBody([]byte(`{"subscriptionData":null,"namespace":null}`))
+	require.NoError(t, err)
+	require.Zero(t, c)
+	require.Equal(t, `{"clientId":"","group":""}`, string(c.AppendJSON(nil, FormDefault)))
+
+	f, err := DecodeGroupForbidden([]byte(`{"readable":true,"readable":null}`))
+	require.NoError(t, err)
+	require.Nil(t, f.Readable)
+
+	s, err := DecodeGetConsumerStatusBody([]byte(`{"messageQueueTable":null,"consumerTable":{"id":null}}`))
+	require.NoError(t, err)
+	require.Equal(t, `{"consumerTable":{"id":{}},"messageQueueTable":{}}`, string(s.AppendJSON(nil, FormDefault)))
+
+	d, err := DecodeConsumeMessageDirectlyResult([]byte(`{"consumeResult":1}`))
+	require.NoError(t, err)
+	require.Equal(t, ConsumeMessageDirectlyResult{AutoCommit: true, ConsumeResult: CMLater}, d)
+	require.Equal(t, "CR_LATER", d.ConsumeResult.String())
+	require.Equal(t, "CUSTOMIZED", GroupRetryPolicyType(9).String())
+}
+
+// Topics and queues of static topics come in any order and leave in theirs.
+func TestQueueMappingDetails(t *testing.T) {
+	got, err := DecodeTopicQueueMappingSerializeWrapper([]byte(`{"topicQueueMappingInfoMap":{"B":{"bname":"b","hostedQueues":{2:null,"1":[{},{"gen":1}]}},`+
+		`"A":{"bname":"a"}}}`), testNow)
+	require.NoError(t, err)
+	item := LogicQueueMappingItem{EndOffset: -1, TimeOfStart: -1, TimeOfEnd: -1}
+	second := item
+	second.Gen = 1
+	require.Equal(t, []HostedQueue{{1, []LogicQueueMappingItem{item, second}}, {2, nil}}, got.TopicQueueMappingInfoMap[0].Detail.HostedQueues)
+	require.Regexp(t, `^\{"dataVersion":.*"A":.*"B":.*"hostedQueues":\{1:\[\{.*\},\{.*\}\],2:\[\]\}`, string(got.AppendJSON(nil, FormDefault)))
+
+	for in, reason := range map[string]string{
+		`{"topicQueueMappingInfoMap":{"T":{}}}`:                                           "a queue mapping has no bname",
+		`{"topicQueueMappingInfoMap":{"T":null}}`:                                         "a queue mapping is null",
+		`{"topicQueueMappingInfoMap":{"T":{"bname":"b","hostedQueues":{4294967296:[]}}}}`: "a number out of range",
+		`{"topicQueueMappingInfoMap":{"T":{"bname":"b","hostedQueues":{"x":[]}}}}`:        "a number was expected as name",
+		`{"topicQueueMappingInfoMap":{"T":{"bname":"b","hostedQueues":{1:[null]}}}}`:      "a part of a queue is null",
+	} {
+		_, err := DecodeTopicQueueMappingSerializeWrapper([]byte(in), testNow)
+		require.ErrorContains(t, err, reason, in)
+	}
 }

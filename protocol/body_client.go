@@ -587,3 +587,73 @@ func DecodeQuerySubscriptionResponseBody(data []byte) (QuerySubscriptionResponse
 	}
 	return q, nil
 }
+
+// CMResult says what became of a message that a consumer was told to consume. The zero value is null: absent, or a name
+// nobody knows.
+type CMResult uint8
+
+// What became of the message.
+const (
+	CMSuccess        CMResult = iota + 1 // CR_SUCCESS
+	CMLater                              // CR_LATER
+	CMRollback                           // CR_ROLLBACK
+	CMCommit                             // CR_COMMIT
+	CMThrowException                     // CR_THROW_EXCEPTION
+	CMReturnNull                         // CR_RETURN_NULL
+)
+
+// ConsumeMessageDirectlyResult is the answer to CONSUME_MESSAGE_DIRECTLY (309). Brokers pass it on as it comes. Source:
+// spec/messaging.md §8.8.
+type ConsumeMessageDirectlyResult struct {
+	Order          bool // the consumer is an orderly one
+	AutoCommit     bool // default true
+	ConsumeResult  CMResult
+	Remark         *string // nil: null, left out when written
+	SpentTimeMills int64   // wire name spentTimeMills (sic)
+}
+
+var (
+	cmResultNames        = []string{"CR_SUCCESS", "CR_LATER", "CR_ROLLBACK", "CR_COMMIT", "CR_THROW_EXCEPTION", "CR_RETURN_NULL"}
+	consumeDirectlyNames = newJSONNames("autoCommit", "consumeResult", "order", "remark", "spentTimeMills")
+)
+
+// String returns the name on the wire, or null.
+func (c CMResult) String() string { return enumName(cmResultNames, uint8(c)) }
+
+// AppendJSON appends the result as a Java consumer does.
+func (c *ConsumeMessageDirectlyResult) AppendJSON(dst []byte, f JSONForm) []byte {
+	w := beginObject(dst, f)
+	w.bool("autoCommit", c.AutoCommit)
+	w.enum("consumeResult", cmResultNames, uint8(c.ConsumeResult))
+	w.bool("order", c.Order)
+	w.optString("remark", c.Remark)
+	w.long("spentTimeMills", c.SpentTimeMills)
+	return w.end()
+}
+
+// DecodeConsumeMessageDirectlyResult reads the result of a Java consumer, or of a Go one, which sends the number of
+// consumeResult.
+func DecodeConsumeMessageDirectlyResult(data []byte) (ConsumeMessageDirectlyResult, error) {
+	c := ConsumeMessageDirectlyResult{AutoCommit: true}
+	err := decodeBody("ConsumeMessageDirectlyResult", data, func(r *jsonReader) {
+		var o jsonObject
+		for ok := r.object(&o, consumeDirectlyNames); ok && r.member(&o); {
+			switch o.name {
+			case "autoCommit":
+				r.bool(&c.AutoCommit)
+			case "consumeResult":
+				c.ConsumeResult = CMResult(r.enum(cmResultNames) + 1)
+			case "order":
+				r.bool(&c.Order)
+			case "remark":
+				c.Remark = r.optString()
+			case "spentTimeMills":
+				r.int64(&c.SpentTimeMills)
+			}
+		}
+	})
+	if err != nil {
+		return ConsumeMessageDirectlyResult{}, err
+	}
+	return c, nil
+}
