@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -25,7 +26,10 @@ const javaNamesrv = "5.5.0"
 type suite struct {
 	mq, goclient, peers, dir string
 	passed, failed           int
-	running                  []*process // what is to be ended, in the order of its start
+
+	mu          sync.Mutex
+	running     []*process // what is to be ended, in the order of its start; guarded by mu
+	interrupted bool       // nothing more is started; guarded by mu
 }
 
 func main() {
@@ -53,9 +57,13 @@ func main() {
 	case <-ended:
 	case <-ctx.Done():
 		fmt.Println("interrupted")
-		s.failed++
+		s.mu.Lock()
+		s.interrupted = true
+		s.mu.Unlock()
+		s.endAll()
+		os.RemoveAll(s.dir)
+		os.Exit(1)
 	}
-	s.endAll()
 	if *keep {
 		fmt.Println("logs:", s.dir)
 	} else {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,6 +44,11 @@ func (s *suite) start(name string, talk bool, env []string, argv ...string) (*pr
 		if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 			return nil, err
 		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.interrupted {
+		return nil, errors.New("interrupted")
 	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -127,8 +134,11 @@ func (p *process) kill() {
 
 // endAll ends what is running, the last started first. Brokers have no time for a clean end: nothing looks at what they leave.
 func (s *suite) endAll() {
-	for i := len(s.running) - 1; i >= 0; i-- {
-		s.running[i].stop(time.Second)
-	}
+	s.mu.Lock()
+	all := s.running
 	s.running = nil
+	s.mu.Unlock()
+	for _, p := range slices.Backward(all) {
+		p.stop(time.Second)
+	}
 }
