@@ -142,9 +142,6 @@ func completeBroker(values map[string]string) error {
 			return wrong(key, values, "an address that others can reach")
 		}
 	}
-	if list, _ := ParseServers(values[keyNamesrvAddr]); len(list) > 1 && values[keyDNSLookup] == "true" {
-		return wrong(keyNamesrvAddr, values, "a single name:port, as "+keyDNSLookup+" asks for")
-	}
 	if port, _ := strconv.Atoi(values[keyHAListenPort]); port <= 0 {
 		port, _ = strconv.Atoi(values[keyListenPort])
 		if port++; port > 65535 {

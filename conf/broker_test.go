@@ -123,6 +123,8 @@ func TestBrokerDefaults(t *testing.T) {
 	require.Equal(t, 24*time.Second, c.Broker.RegisterBrokerTimeout)
 	require.Equal(t, 72*time.Hour, c.Store.TimerMaxDelay)
 	require.Equal(t, -time.Millisecond, c.Store.DisappearTimeAfterStart)
+	domain, subgroup := c.Broker.AddressServer()
+	require.Equal(t, "jmenv.tbsite.net/nsaddr", domain+"/"+subgroup)
 	require.NotContains(t, s.Text(), "namesrvAddr=", "what is not set is not shown")
 	require.Empty(t, s.notes)
 
@@ -198,7 +200,6 @@ func TestN47_BrokerMistakesStopTheStart(t *testing.T) {
 		{"no address", "brokerIP1=", `:1: brokerIP1: "" is not an IP address or a host name`},
 		{"an address with a port", "brokerIP1=10.0.0.1:10911", `:1: brokerIP1: "10.0.0.1:10911" is not an IP address or a host name`},
 		{"an address that nobody can reach", "brokerIP2=0.0.0.0", `:1: brokerIP2: "0.0.0.0" is not an address that others can reach`},
-		{"several names to resolve", "namesrvAddr=a:1;b:1\nfetchNameSrvAddrByDnsLookup=true", `:1: namesrvAddr: "a:1;b:1" is not a single name:port`},
 		{"a controller", "enableControllerMode=true", `:1: enableControllerMode: "true" is not false, all that there is here`},
 		{"DLedger", "enableDLegerCommitLog=true", `:1: enableDLegerCommitLog: "true" is not false, all that there is here`},
 		{"access control", "aclEnable=true", `:1: aclEnable: "true" is not false, all that there is here`},

@@ -19,7 +19,6 @@ type BrokerConfig struct {
 	NamesrvAddr                     string
 	FetchNamesrvAddrByAddressServer bool
 	FetchNamesrvAddrInterval        time.Duration
-	FetchNameSrvAddrByDNSLookup     bool
 	RmqAddressServerDomain          string
 	RmqAddressServerSubGroup        string
 	UpdateNameServerAddrPeriod      time.Duration
@@ -141,6 +140,12 @@ func (c *BrokerConfig) RegisterPeriod() time.Duration {
 func (c *BrokerConfig) NameServers() []string {
 	list, _ := ParseServers(c.NamesrvAddr) // checked before it got here
 	return list
+}
+
+// AddressServer is where the list of NameServers comes from with fetchNamesrvAddrByAddressServer: a host, maybe with a
+// port, and the last part of the URL's path.
+func (c *BrokerConfig) AddressServer() (domain, subgroup string) {
+	return last("jmenv.tbsite.net", c.RmqAddressServerDomain), last("nsaddr", c.RmqAddressServerSubGroup)
 }
 
 // MessageStoreConfig has the items of the message store, by the names of the original (spec/broker.md §2.2).

@@ -20,7 +20,6 @@ const (
 	keyHAListenPort       = "haListenPort"
 	keyStorePathRootDir   = "storePathRootDir"
 	keyStorePathCommitLog = "storePathCommitLog"
-	keyDNSLookup          = "fetchNameSrvAddrByDnsLookup"
 	keyBindAddress        = "bindAddress"
 )
 
@@ -65,8 +64,8 @@ var brokerKeys = []Key{
 		about("without `namesrvAddr`, an HTTP address server is asked for it"),
 	millisLong("fetchNamesrvAddrInterval", func(c *Config) *time.Duration { return &c.Broker.FetchNamesrvAddrInterval }).def("10000").from(1000).
 		about("milliseconds between two such questions"),
-	boolean(keyDNSLookup, func(c *Config) *bool { return &c.Broker.FetchNameSrvAddrByDNSLookup }).important().
-		about("`namesrvAddr` is one `name:port`; all addresses of that name are NameServers"),
+	boolean("fetchNameSrvAddrByDnsLookup", anything[bool]).important().noEffect().
+		about("names in `namesrvAddr` are resolved; here they always are, to all their addresses"),
 	str("rmqAddressServerDomain", func(c *Config) *string { return &c.Broker.RmqAddressServerDomain }).unset().
 		about("the address server, with or without a port; default `jmenv.tbsite.net`"),
 	str("rmqAddressServerSubGroup", func(c *Config) *string { return &c.Broker.RmqAddressServerSubGroup }).unset().
