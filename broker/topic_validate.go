@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
@@ -43,6 +44,21 @@ func validateTopicName(topic string) error {
 		}
 	case len(topic) > maxTopicLength:
 		return invalidParameter("The specified topic: %s, is longer than topic max length: %d", topic, maxTopicLength)
+	}
+	return nil
+}
+
+// validateOwnTopicName is validateTopicName for topics that the broker makes by itself: their names may have characters that
+// no client may choose, because retry topics of pop consumers have a '+' and 4.9 took groups of any name. Registrations
+// cannot do with blanks.
+func validateOwnTopicName(topic string) error {
+	switch {
+	case isBlank(topic):
+		return invalidParameter("The specified topic is blank.")
+	case strings.ContainsFunc(topic, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return invalidParameter("The specified topic: %s, contains illegal characters, allowing only %s", topic, namePattern)
+	case len(topic) > maxRetryTopicLength:
+		return invalidParameter("The specified topic: %s, is longer than topic max length: %d", topic, maxRetryTopicLength)
 	}
 	return nil
 }

@@ -459,7 +459,7 @@ func (t *topicTable) ensure(wanted *protocol.TopicConfig, setOrder bool) (*proto
 	if topic, ok := t.get(wanted.TopicName); ok && (!setOrder || topic.Order == wanted.Order) {
 		return topic, nil
 	}
-	if err := validateTopicName(wanted.TopicName); err != nil {
+	if err := validateOwnTopicName(wanted.TopicName); err != nil {
 		return nil, err
 	}
 	if err := validateTopicConfig(wanted); err != nil {
