@@ -87,7 +87,7 @@ func (s *clientService) relay(asker *remoting.Peer, cmd *protocol.Command, group
 	}
 	opaque := cmd.Opaque
 	return s.later(asker, opaque, func() *remoting.Response {
-		ctx, cancel := context.WithTimeout(asker.Context(), relayTimeout)
+		ctx, cancel := context.WithTimeout(asker.Context(), s.relayTimeout)
 		defer cancel()
 		answer, err := consumer.peer.Invoke(ctx, forward)
 		if err != nil {
@@ -207,7 +207,7 @@ func (s *clientService) consumerStatus(_ context.Context, req *remoting.Request[
 // askStatus asks clients for their offsets (221).
 func (s *clientService) askStatus(ctx context.Context, clients []client, h protocol.GetConsumerStatusRequestHeader) *remoting.Response {
 	cmd := &protocol.Command{Code: int32(protocol.ReqGetConsumerStatusFromClient), Ext: h.AppendExt(nil)}
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.statusTimeout)
 	defer cancel()
 	tables := make([]map[protocol.MessageQueue]int64, len(clients))
 	var asked errgroup.Group

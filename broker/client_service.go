@@ -73,6 +73,9 @@ type clientService struct {
 	locks     *lockManager
 	notices   *consumerNotices
 	relays    *remoting.Executor
+
+	relayTimeout  time.Duration // of 307 and 309
+	statusTimeout time.Duration // of all 221 of a group
 }
 
 // newClientService wires a service and starts nothing. The owner calls run, connectionClosed, and expire every clientScan.
@@ -89,6 +92,8 @@ func newClientService(o clientOptions) *clientService {
 		producers:     newProducerManager(clock),
 		locks:         newLockManager(clock),
 		relays:        remoting.NewExecutor("relays", maxRelays, 1),
+		relayTimeout:  relayTimeout,
+		statusTimeout: statusTimeout,
 	}
 	s.notices = newConsumerNotices(s.tellConsumers, func() bool { return s.Settings().RealTimeNotify })
 	return s

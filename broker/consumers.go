@@ -15,9 +15,8 @@ import (
 // consumerManager knows which consumers are online, and what their groups subscribe. It is a value without
 // goroutines: time comes in by the clock, and whom to tell, or which connections to close, goes out as results.
 //
-// It is safe for concurrent use; it takes no other lock and calls nothing but the clock while it holds mu. No
-// consumer outlives its connection: heartbeat looks at the connection under mu, and closed is called after the
-// connection's context has ended.
+// It is safe for concurrent use; while it holds mu it calls nothing but the clock and Peer.Closed. No consumer outlives
+// its connection: heartbeat finds it open under mu, so that closed is still to come.
 //
 // Source: spec/broker.md §5.3. Subscriptions belong to the group, whichever member sent them last.
 type consumerManager struct {
@@ -91,7 +90,7 @@ func newConsumerManager(clock func() time.Duration) *consumerManager {
 func (m *consumerManager) heartbeat(c client, entries []consumerEntry, fingerprint int32, withoutSub bool) (changes []consumerChange, stale bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if c.peer.Context().Err() != nil {
+	if c.peer.Closed() {
 		return nil, false
 	}
 	now := m.clock()

@@ -14,7 +14,7 @@ import (
 const producerTimeout = 120 * time.Second
 
 // producerManager knows which producers are online. It is a value without goroutines, as consumerManager is, and
-// safe for concurrent use; it takes no other lock and calls nothing but the clock while it holds mu.
+// safe for concurrent use.
 //
 // Source: spec/broker.md §5.4.
 type producerManager struct {
@@ -26,7 +26,7 @@ type producerManager struct {
 
 // producerState is what a producer group has besides members.
 type producerState struct {
-	turn int // round robin of available
+	turn uint32 // round robin of available
 }
 
 // producerChange is a producer that came or went.
@@ -51,7 +51,7 @@ func newProducerManager(clock func() time.Duration) *producerManager {
 func (m *producerManager) heartbeat(c client, groups []protocol.ProducerData) (changes []producerChange) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if c.peer.Context().Err() != nil {
+	if c.peer.Closed() {
 		return nil
 	}
 	now := m.clock()
@@ -179,16 +179,16 @@ func (m *producerManager) available(group string) *remoting.Peer {
 	m.mu.Lock()
 	var candidates [availableTries]*remoting.Peer
 	if g := m.roster.groups[group]; g != nil {
+		g.state.turn++
 		for i := range min(availableTries, len(g.list)) {
-			g.state.turn = (g.state.turn + 1) % len(g.list)
-			candidates[i] = g.list[g.state.turn].peer
+			candidates[i] = g.list[(int(g.state.turn)+i)%len(g.list)].peer
 		}
 	}
 	m.mu.Unlock()
 	var open *remoting.Peer
 	for _, p := range candidates {
 		switch {
-		case p == nil || p.Context().Err() != nil:
+		case p == nil || p.Closed():
 		case p.Writable():
 			return p
 		default:

@@ -41,14 +41,22 @@ func (p *Peer) Context() context.Context {
 	return p.life.ctx
 }
 
+// Closed reports whether the connection has been closed. Whoever notes something about a peer and finds it open afterwards,
+// under the lock that its Listener.Closed takes as well, can be sure of that call.
+func (p *Peer) Closed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reason != 0
+}
+
 // Close closes the connection, with reason CloseLocal. Calls after the first do nothing.
 func (p *Peer) Close() { p.close(CloseLocal, nil) }
 
-// Writable reports whether a request would find room to be sent now: the peer takes what is sent to it.
+// Writable reports whether the peer takes what is sent to it: less than half of what may wait to be written does.
 func (p *Peer) Writable() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.reason == 0 && p.out.pending() < p.core.limits.Output
+	return p.reason == 0 && p.out.pending() < p.core.limits.Output/2
 }
 
 // Oneway sends cmd as a oneway request; Opaque, Flag, Language, Version and Codec are chosen for it. It returns
