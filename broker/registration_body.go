@@ -167,7 +167,7 @@ func encodeRegistration(topics []*protocol.TopicConfig, version protocol.DataVer
 }
 
 // permReadWrite are the bits of a permission for reading and writing.
-const permReadWrite = 4 | 2
+const permReadWrite = permRead | permWrite
 
 // maskAll is what the broker registers of a topic with all others while brokerPermission is not read and write: names,
 // numbers of queues, and the permissions that both allow. Source: spec/broker.md §4.4.
