@@ -245,7 +245,7 @@ func (r *jsonReader) attempt(read func()) (text string, err error) {
 	}
 	start, depth, skipped := r.pos, r.depth, r.skipped
 	read()
-	if r.err == nil {
+	if r.err == nil || r.refs < 0 { // one reference more would cost as much again
 		return "", nil
 	}
 	err, r.err = r.err, nil

@@ -35,6 +35,7 @@ func (r *jsonReader) reference() (back int, ok bool) {
 	back = r.pos + 1
 	target := newJSONReader(r.data)
 	if !target.begin() || !target.follow(path) {
+		r.refs -= target.pos
 		r.fail("$ref to nothing")
 		return 0, false
 	}
