@@ -23,7 +23,7 @@ func FuzzTopicsFile(f *testing.F) {
 			require.Zero(t, first)
 			return
 		}
-		table := &topicTable{settings: func() topicSettings { return goldenSettings }, now: testClock()}
+		table := &topicTable{settings: func() topicSettings { return goldenTopicSettings }, now: testClock()}
 		state, _ := table.loaded(storedFile[protocol.TopicsFile]{content: first, found: true}, zerolog.Nop())
 		for _, topic := range first.Topics {
 			if usableTopic(topic) == nil {

@@ -22,7 +22,7 @@ func TestDataVersionModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs++
 		dir := filepath.Join(root, fmt.Sprint(runs))
-		settings := goldenSettings
+		settings := goldenTopicSettings
 		var failing bool
 		var table *topicTable
 		open := func() {

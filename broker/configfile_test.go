@@ -21,8 +21,8 @@ import (
 	"github.com/mq-server/mq/protocol"
 )
 
-// goldenSettings are those of the brokers that the files in testdata/config are from.
-var goldenSettings = topicSettings{
+// goldenTopicSettings are those of the brokers that the files in testdata/config are from.
+var goldenTopicSettings = topicSettings{
 	BrokerName: "broker-a", ClusterName: "GoldenCluster", AutoCreateTopicEnable: true, DefaultTopicQueueNums: 8,
 	ClusterTopicEnable: true, BrokerTopicEnable: true, MsgTraceTopicName: traceTopic, ReviveQueueNum: 8,
 	ValidateSystemTopicWhenUpdateTopic: true, ClearRetryTopicWhenDeleteTopic: true,
@@ -36,7 +36,7 @@ func testClock() func() time.Time {
 
 func topicOptionsIn(dir string) topicOptions {
 	return topicOptions{
-		Dir: dir, Settings: func() topicSettings { return goldenSettings }, Now: testClock(), Log: zerolog.Nop(),
+		Dir: dir, Settings: func() topicSettings { return goldenTopicSettings }, Now: testClock(), Log: zerolog.Nop(),
 	}
 }
 
@@ -75,7 +75,7 @@ func writeFile(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-func golden(t *testing.T, version, name string) string {
+func goldenConfig(t *testing.T, version, name string) string {
 	t.Helper()
 	return readFile(t, filepath.Join("testdata", "config", version, name))
 }
@@ -123,7 +123,7 @@ func TestConfigFilesAsJavaWritesThem(t *testing.T) {
 	for _, suffix := range []string{"", ".bak"} {
 		t.Run("topics.json"+suffix, func(t *testing.T) {
 			dir := t.TempDir()
-			text := golden(t, "5.5.0", "topics.json"+suffix)
+			text := goldenConfig(t, "5.5.0", "topics.json"+suffix)
 			writeFile(t, filepath.Join(dir, "topics.json"), text)
 			table := openTestTopics(t, dir)
 			require.Equal(t, inOrder(text), string(table.file.load().file()))
@@ -132,7 +132,7 @@ func TestConfigFilesAsJavaWritesThem(t *testing.T) {
 		})
 		t.Run("subscriptionGroup.json"+suffix, func(t *testing.T) {
 			dir := t.TempDir()
-			text := golden(t, "5.5.0", "subscriptionGroup.json"+suffix)
+			text := goldenConfig(t, "5.5.0", "subscriptionGroup.json"+suffix)
 			writeFile(t, filepath.Join(dir, "subscriptionGroup.json"), text)
 			table := openTestGroups(t, dir)
 			require.Equal(t, inOrder(text), string(table.file.load().file()))
@@ -147,7 +147,7 @@ func TestConfigFilesOf497(t *testing.T) {
 		`groupSysFlag)":.*\n|^\t*"groupRetryPolicy":\{\n.*\n\t*\},\n`)
 	for _, suffix := range []string{"", ".bak"} {
 		t.Run("topics.json"+suffix, func(t *testing.T) {
-			text := golden(t, "4.9.7", "topics.json"+suffix)
+			text := goldenConfig(t, "4.9.7", "topics.json"+suffix)
 			f, err := protocol.DecodeTopicsFile([]byte(text), 0)
 			require.NoError(t, err)
 			require.Empty(t, f.Odd)
@@ -161,13 +161,13 @@ func TestConfigFilesOf497(t *testing.T) {
 			table := openTestTopics(t, dir)
 			_, version := table.snapshot()
 			require.Equal(t, f.DataVersion.Counter+1, version.Counter)
-			for _, topic := range append(f.Topics, systemTopics(goldenSettings)...) {
+			for _, topic := range append(f.Topics, systemTopics(goldenTopicSettings)...) {
 				require.Contains(t, topicNames(table), topic.TopicName)
 			}
 			requireOnDisk(t, table)
 		})
 		t.Run("subscriptionGroup.json"+suffix, func(t *testing.T) {
-			text := golden(t, "4.9.7", "subscriptionGroup.json"+suffix)
+			text := goldenConfig(t, "4.9.7", "subscriptionGroup.json"+suffix)
 			f, err := protocol.DecodeGroupsFile([]byte(text), 0)
 			require.NoError(t, err)
 			require.Empty(t, f.OddGroups)
@@ -185,8 +185,8 @@ func TestConfigFilesOf497(t *testing.T) {
 	}
 }
 
-// damages are what power cuts leave of a file.
-var damages = map[string]func(text string) string{
+// fileDamages are what power cuts leave of a file.
+var fileDamages = map[string]func(text string) string{
 	"empty":                             func(string) string { return "" },
 	"blank":                             func(string) string { return "\n\n" },
 	"null":                              func(string) string { return "null" },
@@ -206,9 +206,9 @@ var damages = map[string]func(text string) string{
 
 // Apache RocketMQ #6096, #3401, #9328, #9705.
 func TestN60DamagedTopicsFile(t *testing.T) {
-	good := golden(t, "5.5.0", "topics.json")
+	good := goldenConfig(t, "5.5.0", "topics.json")
 	const counter = 18 // of the good file
-	for name, damage := range damages {
+	for name, damage := range fileDamages {
 		t.Run(name+", good backup", func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "topics.json")
@@ -231,7 +231,7 @@ func TestN60DamagedTopicsFile(t *testing.T) {
 			require.Contains(t, log.String(), "went on with its backup")
 			require.Contains(t, log.String(), `"level":"error"`)
 		})
-		for other, damageBackup := range damages {
+		for other, damageBackup := range fileDamages {
 			t.Run(name+", backup "+other, func(t *testing.T) {
 				dir := t.TempDir()
 				path := filepath.Join(dir, "topics.json")
@@ -274,7 +274,7 @@ func TestN60DamagedTopicsFile(t *testing.T) {
 	t.Run("neither: a first start", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "store", "config")
 		table := openTestTopics(t, dir)
-		require.Len(t, topicNames(table), len(systemTopics(goldenSettings)))
+		require.Len(t, topicNames(table), len(systemTopics(goldenTopicSettings)))
 		_, version := table.snapshot()
 		require.Zero(t, version.Counter)
 		require.NotZero(t, version.Timestamp)
@@ -291,8 +291,8 @@ func TestN60DamagedTopicsFile(t *testing.T) {
 }
 
 func TestN60DamagedSubscriptionGroupFile(t *testing.T) {
-	good := golden(t, "5.5.0", "subscriptionGroup.json")
-	for name, damage := range damages {
+	good := goldenConfig(t, "5.5.0", "subscriptionGroup.json")
+	for name, damage := range fileDamages {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "subscriptionGroup.json")
@@ -318,7 +318,7 @@ func TestConfigFileBehindSymlink(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	target := filepath.Join(elsewhere, "t")
 	writeFile(t, target, "")
-	writeFile(t, target+".bak", golden(t, "5.5.0", "topics.json"))
+	writeFile(t, target+".bak", goldenConfig(t, "5.5.0", "topics.json"))
 	require.NoError(t, os.Symlink(target, filepath.Join(dir, "topics.json")))
 	table := openTestTopics(t, dir)
 	require.Contains(t, topicNames(table), "Fifo")

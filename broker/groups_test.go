@@ -59,7 +59,7 @@ func (tg *testGroups) refused(change func() error) error {
 	return err
 }
 
-func group(name string, change func(*protocol.SubscriptionGroupConfig)) protocol.SubscriptionGroupConfig {
+func groupConfig(name string, change func(*protocol.SubscriptionGroupConfig)) protocol.SubscriptionGroupConfig {
 	g := protocol.NewSubscriptionGroupConfig(name)
 	if change != nil {
 		change(&g)
@@ -73,7 +73,7 @@ func TestSystemGroups(t *testing.T) {
 	var names []string
 	for _, g := range groups {
 		names = append(names, g.GroupName)
-		require.Equal(t, group(g.GroupName, nil), *g)
+		require.Equal(t, groupConfig(g.GroupName, nil), *g)
 	}
 	require.Equal(t, []string{"CID_ONS-HTTP-PROXY", "CID_ONSAPI_OWNER", "CID_ONSAPI_PERMISSION", "CID_ONSAPI_PULL", "CID_RMQ_SYS_TRANS",
 		"FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "TOOLS_CONSUMER"}, names)
@@ -91,7 +91,7 @@ func TestFindGroup(t *testing.T) {
 		return func() error {
 			g, err := tg.find(name)
 			require.NotNil(t, g)
-			require.Equal(t, group(name, nil), *g)
+			require.Equal(t, groupConfig(name, nil), *g)
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func TestFindGroup(t *testing.T) {
 
 func TestUpdateGroups(t *testing.T) {
 	tg := newTestGroups(t)
-	g := group("G", func(g *protocol.SubscriptionGroupConfig) {
+	g := groupConfig("G", func(g *protocol.SubscriptionGroupConfig) {
 		g.RetryMaxTimes = 3
 		g.ConsumeMessageOrderly = true
 		g.GroupRetryPolicy = protocol.GroupRetryPolicy{Type: protocol.RetryExponential,
@@ -167,25 +167,25 @@ func TestUpdateGroups(t *testing.T) {
 	require.Zero(t, writes)
 	var list []protocol.SubscriptionGroupConfig
 	for i := range 10 {
-		list = append(list, group(fmt.Sprint("L", i), nil))
+		list = append(list, groupConfig(fmt.Sprint("L", i), nil))
 	}
 	tg.step(10, func() error { return tg.updateList(list) })
 	require.Equal(t, 1, writes)
 	list[3].RetryQueueNums = 2
-	tg.step(2, func() error { return tg.updateList(append(list, group("L10", nil))) })
+	tg.step(2, func() error { return tg.updateList(append(list, groupConfig("L10", nil))) })
 
 	for _, bad := range []protocol.SubscriptionGroupConfig{
-		group("", nil), group("a.b", nil), group(strings.Repeat("g", 121), nil),
-		group("B", func(g *protocol.SubscriptionGroupConfig) { g.RetryQueueNums = -1 }),
-		group("B", func(g *protocol.SubscriptionGroupConfig) { g.RetryQueueNums = 1 << 20 }),
-		group("B", func(g *protocol.SubscriptionGroupConfig) { g.RetryMaxTimes = -1 }),
-		group("B", func(g *protocol.SubscriptionGroupConfig) { g.Attributes = map[string]string{"priority.factor": "1"} }),
-		group("B", func(g *protocol.SubscriptionGroupConfig) { g.Attributes = map[string]string{"+x": "1"} }),
-		group("L0", func(g *protocol.SubscriptionGroupConfig) { g.Attributes = map[string]string{"-priority.factor": ""} }),
+		groupConfig("", nil), groupConfig("a.b", nil), groupConfig(strings.Repeat("g", 121), nil),
+		groupConfig("B", func(g *protocol.SubscriptionGroupConfig) { g.RetryQueueNums = -1 }),
+		groupConfig("B", func(g *protocol.SubscriptionGroupConfig) { g.RetryQueueNums = 1 << 20 }),
+		groupConfig("B", func(g *protocol.SubscriptionGroupConfig) { g.RetryMaxTimes = -1 }),
+		groupConfig("B", func(g *protocol.SubscriptionGroupConfig) { g.Attributes = map[string]string{"priority.factor": "1"} }),
+		groupConfig("B", func(g *protocol.SubscriptionGroupConfig) { g.Attributes = map[string]string{"+x": "1"} }),
+		groupConfig("L0", func(g *protocol.SubscriptionGroupConfig) { g.Attributes = map[string]string{"-priority.factor": ""} }),
 	} {
 		_ = tg.refused(func() error { return tg.update(bad) })
 		_ = tg.refused(func() error {
-			return tg.updateList([]protocol.SubscriptionGroupConfig{group("New", nil), bad, group("New2", nil)})
+			return tg.updateList([]protocol.SubscriptionGroupConfig{groupConfig("New", nil), bad, groupConfig("New2", nil)})
 		})
 	}
 
@@ -199,7 +199,7 @@ func TestUpdateGroups(t *testing.T) {
 
 func TestDeleteGroup(t *testing.T) {
 	tg := newTestGroups(t)
-	require.NoError(t, tg.update(group("G", nil)))
+	require.NoError(t, tg.update(groupConfig("G", nil)))
 	require.NoError(t, tg.setForbidden("G", "T", forbidRead, true))
 	require.NoError(t, tg.setForbidden("Unknown", "T", forbidRead, true))
 	tg.step(1, func() error { return tg.delete("G") })

@@ -22,21 +22,21 @@ func TestSystemTopics(t *testing.T) {
 		"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC": {1, 6}, "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC": {1, 6},
 	}
 	got := map[string]row{}
-	for name, topic := range byName(goldenSettings) {
+	for name, topic := range byName(goldenTopicSettings) {
 		require.Equal(t, topic.ReadQueueNums, topic.WriteQueueNums)
 		got[name] = row{topic.WriteQueueNums, topic.Perm}
 	}
 	require.Equal(t, want, got)
 
 	// Java 5.5.0 stored the same ones with these settings.
-	golden, err := protocol.DecodeTopicsFile([]byte(golden(t, "5.5.0", "topics.json")), 0)
+	golden, err := protocol.DecodeTopicsFile([]byte(goldenConfig(t, "5.5.0", "topics.json")), 0)
 	require.NoError(t, err)
 	stored := newConfigTable(golden.Topics, nameOfTopic).byName
-	for name, topic := range byName(goldenSettings) {
+	for name, topic := range byName(goldenTopicSettings) {
 		require.Equal(t, stored[name], topic)
 	}
 
-	s := goldenSettings
+	s := goldenTopicSettings
 	s.AutoCreateTopicEnable, s.ClusterTopicEnable, s.BrokerTopicEnable = false, false, false
 	s.TraceTopicEnable, s.TimerWheelEnable, s.MsgTraceTopicName = true, true, "Trace"
 	topics := byName(s)

@@ -28,7 +28,7 @@ type testTopics struct {
 
 func newTestTopics(t *testing.T) *testTopics {
 	t.Helper()
-	tt := &testTopics{t: t, dir: t.TempDir(), settings: goldenSettings}
+	tt := &testTopics{t: t, dir: t.TempDir(), settings: goldenTopicSettings}
 	tt.open()
 	return tt
 }
@@ -394,7 +394,7 @@ func TestDataVersionOverRestarts(t *testing.T) {
 }
 
 // Apache RocketMQ #10438, #10604, #9777: 500 updates from 8 clients while the broker registers, with a restart in between.
-func TestN61VersionAndTableTogether(t *testing.T) {
+func TestN61TopicTableAndVersion(t *testing.T) {
 	dir := t.TempDir()
 	tables := map[protocol.DataVersion]string{} // what a NameServer was told, by version
 	var lastCounter int64
