@@ -1,4 +1,4 @@
-module github.com/mq-server/mq/scripts/interop/goclient
+module github.com/mq-server/mq/scripts/interoprun/goclient
 
 go 1.26
 

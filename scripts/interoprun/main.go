@@ -1,5 +1,5 @@
-// Command interop runs mq's NameServer with the official brokers, clients and admin tools, and compares it with the Java
-// NameServer. scripts/interop/run builds what it needs and starts it.
+// Command interoprun runs mq's NameServer with the official brokers, clients and admin tools, and compares it with the Java
+// NameServer. scripts/interop builds what it needs and starts it.
 package main
 
 import (
@@ -35,7 +35,7 @@ type suite struct {
 func main() {
 	var s suite
 	flag.StringVar(&s.mq, "mq", "", "the mq binary")
-	flag.StringVar(&s.goclient, "goclient", "", "the binary of scripts/interop/goclient")
+	flag.StringVar(&s.goclient, "goclient", "", "the binary of scripts/interoprun/goclient")
 	flag.StringVar(&s.peers, "peers", "", "where scripts/peers/install put the Java peers")
 	only := flag.String("only", "", "a part: java (the Java NameServer alone, to see that the checks are right), swap (java, then mq in its place) or mq")
 	keep := flag.Bool("keep", false, "leave the working directory")
