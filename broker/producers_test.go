@@ -135,9 +135,15 @@ func TestProducerAvailable(t *testing.T) {
 		full, writable := r.dial(), r.dial()
 		full.beat(newBeat("a").producer("P"))
 		m := r.service.producers
-		eventuallyClients(t, func() bool { // the client does not read: its output fills up
-			_ = full.peer.Oneway(t.Context(), &protocol.Command{Code: 1, Body: make([]byte, 200<<10)})
-			return !full.peer.Writable()
+		stuck := 0
+		eventuallyClients(t, func() bool { // the client does not read: what the system takes in its place has an end
+			_ = full.peer.Oneway(t.Context(), &protocol.Command{Code: 1, Body: make([]byte, 100<<10)})
+			if full.peer.Writable() {
+				stuck = 0
+			} else {
+				stuck++
+			}
+			return stuck == 50
 		})
 		require.Same(t, full.peer, m.available("P"))
 		writable.beat(newBeat("b").producer("P"))
