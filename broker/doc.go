@@ -1,2 +1,33 @@
 // Package broker is the broker: topics, consumer groups, clients, and the registration of all of it with the NameServers.
+//
+// There is no message store yet: requests that need one are answered code 3, REQUEST_CODE_NOT_SUPPORTED.
+//
+// Start reading at New, Server.Run and Server.handlers, which is all that the broker can do.
+//
+//	server.go, tasks.go    parts and their lifetimes; what is done over and over
+//	identity.go            who and where the broker is
+//	handlers.go            one table of all requests, for both ports
+//	admin_*.go             requests about topics, groups, configuration and the state of the broker
+//	topics.go, groups.go   what is kept in config/topics.json and config/subscriptionGroup.json (configfile.go)
+//	client_*.go, heartbeat.go, consumers.go, producers.go, locks.go, notify_consumers.go   clients that are online
+//	registration*.go, namesrv_*.go   NameServers: each has a worker of its own, and nobody waits for one
+//
+// # State
+//
+// Topics and groups outlive the process: a change is answered with success only after it is on disk, and is made whole or not
+// at all. Clients and queue locks are memory only; clients bring them back with their next heartbeats. The configuration
+// is conf.BrokerStore's.
+//
+// A change of topics goes: topicTable writes the file, publishes the new table, and tells the registrar, which never waits.
+// What NameServers answer comes back through Server.registered.
+//
+// # Locks
+//
+// configFile.mu, consumerManager.mu, producerManager.mu, lockManager.mu, consumerNotices.mu, registrar.mu,
+// registrationTable.mu and namesrvWorker.mu never nest. None is held while waiting for the disk, the network or a callback.
+//
+// # Differences from the original
+//
+// Follows RocketMQ 5.5.0 and 4.9. A request is checked as a whole before anything of it is applied, success means that
+// the change is on disk, and nobody waits for a silent NameServer; the comments of the handlers tell what that changes.
 package broker

@@ -7,10 +7,9 @@ import (
 	"net"
 	"os"
 
-	"github.com/rs/zerolog"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/mq-server/mq/broker"
 	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
@@ -44,6 +43,12 @@ func brokerCommand() *cli.Command {
 		Action: runBroker,
 	}
 }
+
+// Variables that say where the broker is; NameServers are told.
+const (
+	zoneVariable     = "ROCKETMQ_ZONE"
+	zoneModeVariable = "ROCKETMQ_ZONE_MODE"
+)
 
 // badAddressStatus is the exit status of the Java broker, -3, for a list of NameServers that is none, and for a slave
 // without an id of its own (spec/broker.md §1.3).
@@ -88,7 +93,10 @@ func runBroker(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := newBroker(brokerOptions{Main: mainLn, Fast: fastLn, Config: store, TLS: tls, Codec: codec, Log: log})
+	server, err := broker.New(broker.Options{
+		Main: mainLn, Fast: fastLn, Config: store, TLS: tls, Codec: codec, Log: log,
+		ZoneName: os.Getenv(zoneVariable), ZoneMode: os.Getenv(zoneModeVariable),
+	})
 	if err != nil {
 		return err
 	}
@@ -124,40 +132,4 @@ func brokerBootLine(c *conf.Config, codec protocol.Codec) string {
 		line += " and name server is " + c.Broker.NamesrvAddr
 	}
 	return line
-}
-
-// brokerOptions is what a broker is made of.
-type brokerOptions struct {
-	Main, Fast net.Listener
-	Config     *conf.BrokerStore
-	TLS        *remoting.TLS
-	Codec      protocol.Codec
-	Log        zerolog.Logger
-}
-
-// newBroker makes the server of mq broker: for now listeners that know no request.
-func newBroker(o brokerOptions) (interface{ Run(context.Context) error }, error) {
-	unknown := remoting.Entry{Handler: func(context.Context, *remoting.Peer, *protocol.Command) (*remoting.Response, error) {
-		return &remoting.Response{Code: protocol.RespRequestCodeNotSupported}, nil
-	}}
-	cfg := remoting.ServerConfig{Default: &unknown, Log: o.Log, TLS: o.TLS, Codec: o.Codec}
-	mainServer, err := remoting.NewServer(o.Main, cfg)
-	if err != nil {
-		return nil, err
-	}
-	fastServer, err := remoting.NewServer(o.Fast, cfg)
-	if err != nil {
-		return nil, err
-	}
-	return servers{mainServer, fastServer}, nil
-}
-
-type servers []*remoting.Server
-
-func (s servers) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, server := range s {
-		g.Go(func() error { return server.Run(ctx) })
-	}
-	return g.Wait()
 }
