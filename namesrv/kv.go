@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -182,9 +183,10 @@ func (s *kvStore) namespace(name string) (*kvNamespace, bool) {
 	return n, ok
 }
 
-// put sets a value and returns when that is on disk.
+// put sets a value and returns when that is on disk. It keeps copies: the strings of a request are parts of its header,
+// which may be large.
 func (s *kvStore) put(ctx context.Context, namespace, key, value string) error {
-	return s.commit(ctx, &kvOp{namespace: namespace, key: key, value: value})
+	return s.commit(ctx, &kvOp{namespace: strings.Clone(namespace), key: strings.Clone(key), value: strings.Clone(value)})
 }
 
 // remove deletes a key, if there is one, and returns when that is on disk. The namespace stays.

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -254,4 +256,21 @@ func TestKVModel(t *testing.T) {
 			},
 		})
 	})
+}
+
+// The strings of a request are parts of its header, of which a peer may make 16 MiB.
+func TestKVKeepsNoHeader(t *testing.T) {
+	s, _ := runKV(t, filepath.Join(t.TempDir(), "kv.json"))
+	header := "namespace key value" + strings.Repeat("x", 1000)
+	require.NoError(t, s.put(t.Context(), header[:9], header[10:13], header[14:19]))
+	start := uintptr(unsafe.Pointer(unsafe.StringData(header)))
+	for namespace, n := range *s.state.Load() {
+		for key, value := range n.table {
+			for _, kept := range []string{namespace, key, value} {
+				at := uintptr(unsafe.Pointer(unsafe.StringData(kept)))
+				require.False(t, start <= at && at < start+uintptr(len(header)), kept)
+			}
+		}
+	}
+	require.Equal(t, map[string]string{"namespace/key": "value"}, contents(s))
 }

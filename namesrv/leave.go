@@ -87,7 +87,8 @@ func (t *routeTable) connectionClosed(conn *remoting.Peer, notifyMinBroker bool)
 	t.writer.Lock()
 	defer t.writer.Unlock()
 	for len(t.byConn[conn]) > 0 {
-		b := t.byConn[conn][0]
+		list := t.byConn[conn]
+		b := list[len(list)-1]
 		t.mu.Lock() // for each on its own: readers wait for the topics of one broker at most
 		notices = append(notices, t.remove(b, notifyMinBroker)...)
 		t.mu.Unlock()

@@ -1,6 +1,7 @@
 package namesrv
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -222,4 +223,28 @@ func TestNoticesOfTheLowestLeaving(t *testing.T) {
 	tt.register(x)
 	tt.register(y)
 	require.Empty(t, tt.close(x), "no acting master")
+}
+
+// The work is linear in the number of brokers, whose leaving nobody else can wait for for long.
+func TestLossOfAConnectionWithManyBrokers(t *testing.T) {
+	lose := func(n int) time.Duration {
+		fastest := time.Hour
+		for range 3 {
+			table := newRouteTable(func() time.Duration { return 0 }, 0)
+			conn := newPeer()
+			for i := range n {
+				r, body := (&broker{cluster: fmt.Sprint("C", i/100), name: fmt.Sprint("b", i), addr: fmt.Sprint("b", i), conn: conn}).request()
+				_, err := table.register(r, body)
+				require.NoError(t, err)
+			}
+			began := time.Now()
+			addrs, _ := table.connectionClosed(conn, false)
+			fastest = min(fastest, time.Since(began))
+			require.Len(t, addrs, n)
+			require.Empty(t, table.groups)
+		}
+		return fastest
+	}
+	few, many := lose(1000), lose(16_000)
+	require.Less(t, many, 64*max(few, time.Millisecond), "16 times the brokers took %v, not %v", many, few)
 }

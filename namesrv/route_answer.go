@@ -81,6 +81,7 @@ func (t *routeTable) makeAnswer(topic string, q routeQuery) *remoting.Response {
 		return nil
 	}
 	route, keep := e.routeData(q)
+	q.zone = strings.Clone(q.zone) // it is a part of the request's header, which may be large
 	a := answer{query: q, response: remoting.Response{
 		Code: protocol.RespSuccess, Body: slices.Clip(route.AppendJSON(make([]byte, 0, 256*len(e.queues)), q.form)),
 	}}

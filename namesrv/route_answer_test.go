@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,4 +129,17 @@ func TestReadyAnswersAllocateNothing(t *testing.T) {
 	q := routeQuery{form: protocol.FormStrict, orderConf: protocol.Some("a:4")}
 	tt.route("T", q)
 	require.Zero(t, testing.AllocsPerRun(100, func() { tt.route("T", q) }))
+}
+
+// The zone is a part of the request's header, of which a peer may make 16 MiB.
+func TestReadyAnswersKeepNoHeader(t *testing.T) {
+	tt := newTableTest(t)
+	tt.register(&broker{name: "a", addr: "X", zone: protocol.Some("z1"), topics: topics("T", "U")})
+	header := strings.Repeat("x", 1000) + "z1"
+	zone := header[1000:]
+	tt.route("T", routeQuery{zone: zone})
+	e, _ := tt.topics.Load("T")
+	kept := e.answers.Load().answers[0].query.zone
+	require.Equal(t, "z1", kept)
+	require.NotSame(t, unsafe.StringData(zone), unsafe.StringData(kept))
 }

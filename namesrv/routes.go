@@ -123,15 +123,19 @@ func (g *brokerGroup) member(id int64) *liveBroker {
 	return nil
 }
 
-// insert adds a member at its place.
-func (g *brokerGroup) insert(b *liveBroker) {
-	at, _ := slices.BinarySearchFunc(g.members, b.id, func(m *liveBroker, id int64) int { return cmp.Compare(m.id, id) })
-	g.members = slices.Insert(g.members, at, b)
+// place is where the member with an id is, or would have to be.
+func (g *brokerGroup) place(id int64) int {
+	at, _ := slices.BinarySearchFunc(g.members, id, func(m *liveBroker, id int64) int { return cmp.Compare(m.id, id) })
+	return at
 }
 
-// remove takes a member out.
+// insert adds a member at its place.
+func (g *brokerGroup) insert(b *liveBroker) { g.members = slices.Insert(g.members, g.place(b.id), b) }
+
+// remove takes a member out, whose id is still the one it was inserted with.
 func (g *brokerGroup) remove(b *liveBroker) {
-	g.members = slices.DeleteFunc(g.members, func(m *liveBroker) bool { return m == b })
+	at := g.place(b.id)
+	g.members = slices.Delete(g.members, at, at+1)
 }
 
 // forgetPrints makes the next registration of every member count, even if it repeats the last one.
@@ -252,10 +256,16 @@ func (t *routeTable) takeAt(e *topicEntry, at int) {
 func (t *routeTable) addGroup(cluster, name string) *brokerGroup {
 	g := &brokerGroup{cluster: cluster, name: name}
 	t.groups[name] = g
-	list := t.clusters[cluster]
-	at, _ := slices.BinarySearchFunc(list, name, func(g *brokerGroup, name string) int { return strings.Compare(g.name, name) })
-	t.clusters[cluster] = slices.Insert(list, at, g)
+	t.clusters[cluster] = slices.Insert(t.clusters[cluster], t.placeInCluster(g), g)
 	return g
+}
+
+// placeInCluster is where a group is in the list of its cluster, or has to be.
+func (t *routeTable) placeInCluster(g *brokerGroup) int {
+	at, _ := slices.BinarySearchFunc(t.clusters[g.cluster], g.name, func(o *brokerGroup, name string) int {
+		return strings.Compare(o.name, name)
+	})
+	return at
 }
 
 // dropGroup removes a group that has lost its last member, with all that it has of topics.
@@ -266,7 +276,8 @@ func (t *routeTable) dropGroup(g *brokerGroup) {
 	}
 	g.topics = nil
 	delete(t.groups, g.name)
-	list := slices.DeleteFunc(t.clusters[g.cluster], func(o *brokerGroup) bool { return o == g })
+	at := t.placeInCluster(g)
+	list := slices.Delete(t.clusters[g.cluster], at, at+1)
 	if len(list) == 0 {
 		delete(t.clusters, g.cluster)
 	} else {
@@ -280,9 +291,14 @@ func (t *routeTable) attach(b *liveBroker, conn *remoting.Peer) {
 	t.byConn[conn] = append(t.byConn[conn], b)
 }
 
-// detach undoes attach.
+// detach undoes attach, for the last of a connection at once.
 func (t *routeTable) detach(b *liveBroker) {
-	list := slices.DeleteFunc(t.byConn[b.conn], func(o *liveBroker) bool { return o == b })
+	list := t.byConn[b.conn]
+	at := len(list) - 1
+	for list[at] != b {
+		at--
+	}
+	list = slices.Delete(list, at, at+1)
 	if len(list) == 0 {
 		delete(t.byConn, b.conn)
 	} else {
