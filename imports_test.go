@@ -22,8 +22,9 @@ var mayImport = map[string][]string{
 	"broker/store": {"protocol"},
 	"namesrv":      {"conf", "protocol", "remoting"},
 	"broker":       {"broker/store", "conf", "protocol", "remoting"},
+	"cmd/admin":    {"conf", "protocol", "remoting"},
 	"cmd/bench":    {"protocol", "remoting"},
-	"cmd":          {"broker", "cmd/bench", "conf", "namesrv", "protocol", "remoting"},
+	"cmd":          {"broker", "cmd/admin", "cmd/bench", "conf", "namesrv", "protocol", "remoting"},
 	".":            {"cmd"},
 }
 

@@ -32,10 +32,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		status = coder.ExitCode()
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintf(stderr, "mq: %s\n", strings.Join(strings.Fields(text), " "))
+		fmt.Fprintf(stderr, "mq: %s\n", oneLine(err))
 	}
 	return status
 }
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
@@ -44,7 +46,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Version: Version,
 		Description: "Takes the place of the Java NameServer and broker of RocketMQ 4.x and 5.x: same protocol, same configuration files.\n" +
 			"Try:  mq namesrv --set listenPort=9876",
-		Commands:                  []*cli.Command{namesrvCommand(), brokerCommand(), benchCommand(), completionCommand()},
+		Commands:                  []*cli.Command{namesrvCommand(), brokerCommand(), adminCommand(), benchCommand(), completionCommand()},
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		DisableSliceFlagSeparator: true, // values have commas
@@ -84,21 +86,32 @@ func allCommands(commands []*cli.Command, visit func(*cli.Command)) {
 	}
 }
 
-// tolerant rewrites the options of "mq namesrv" and "mq broker" that mqnamesrv and mqbroker accept and the library does
-// not: -cFILE for -c FILE and unambiguous beginnings of long names. Other words are ignored there, so they are left
-// out here (spec/namesrv.md §1.1, spec/broker.md §1.1).
+// tolerant rewrites the options that the programs of RocketMQ accept and the library does not. mqnamesrv and mqbroker
+// ignore other words, so these are left out here (spec/namesrv.md §1.1, spec/broker.md §1.1).
 func tolerant(app *cli.App, args []string) []string {
-	if len(args) < 2 || args[1] != namesrvName && args[1] != brokerName {
+	if len(args) < 2 {
 		return args
 	}
-	flags := append(app.Command(args[1]).Flags, cli.HelpFlag)
-	out := args[:2:2]
-	for rest := args[2:]; len(rest) > 0 && rest[0] != "--"; rest = rest[1:] {
-		arg := rest[0]
+	switch args[1] {
+	case namesrvName, brokerName:
+		options, _ := tolerantOptions(append(app.Command(args[1]).Flags, cli.HelpFlag), args[2:])
+		return append(args[:2:2], options...)
+	case adminName:
+		return append(args[:2:2], adminArgs(app, args[2:])...)
+	}
+	return args
+}
+
+// tolerantOptions finds the options among words, up to "--", and rewrites -cFILE as -c FILE and unambiguous beginnings
+// of long names. The rest are "--" and what follows, and words that are no options.
+func tolerantOptions(flags []cli.Flag, words []string) (options, rest []string) {
+	for ; len(words) > 0 && words[0] != "--"; words = words[1:] {
+		arg := words[0]
 		flag := (cli.Flag)(nil)
 		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		switch {
 		case !strings.HasPrefix(arg, "-") || name == "":
+			rest = append(rest, arg)
 			continue
 		case findFlag(flags, name) != nil:
 			flag = findFlag(flags, name)
@@ -109,17 +122,17 @@ func tolerant(app *cli.App, args []string) []string {
 			}
 		default:
 			if flag = findFlag(flags, name[:1]); takesValue(flag) {
-				out = append(out, arg[:2])
+				options = append(options, arg[:2])
 				arg, hasValue = arg[2:], true
 			}
 		}
-		out = append(out, arg)
-		if takesValue(flag) && !hasValue && len(rest) > 1 {
-			out = append(out, rest[1])
-			rest = rest[1:]
+		options = append(options, arg)
+		if takesValue(flag) && !hasValue && len(words) > 1 {
+			options = append(options, words[1])
+			words = words[1:]
 		}
 	}
-	return out
+	return options, append(rest, words...)
 }
 
 func findFlag(flags []cli.Flag, name string) cli.Flag {
