@@ -14,7 +14,7 @@ import (
 //
 // What takes no time worth mentioning runs at once, on its connection's goroutine and in order: routes above all.
 // Changes of the route table share one executor whose size leaves a processor to the routes; what builds long lists,
-// and what waits for the disk, has another each.
+// and what waits for the disk, has another each. Of the lists a connection gets one at a time.
 //
 // Source: spec/namesrv.md §4.1.
 func (s *Server) handlers() remoting.Table {
@@ -35,16 +35,16 @@ func (s *Server) handlers() remoting.Table {
 		protocol.ReqGetBrokerMemberGroup:   remoting.Handle(s.brokerMemberGroup),              // 901
 
 		// Tools: topics and brokers
-		protocol.ReqGetBrokerClusterInfo:          remoting.Handle(s.clusterInfo).On(s.lists),                             // 106
-		protocol.ReqWipeWritePermOfBroker:         remoting.Handle(s.wipeWritePerm).On(s.changes),                         // 205
-		protocol.ReqAddWritePermOfBroker:          remoting.Handle(s.addWritePerm).On(s.changes),                          // 327
-		protocol.ReqDeleteTopicInNamesrv:          remoting.Handle(s.deleteTopic).On(s.changes),                           // 216
-		protocol.ReqGetAllTopicListFromNameServer: remoting.Handle(s.allTopics).On(s.lists),                               // 206
-		protocol.ReqGetTopicsByCluster:            remoting.Handle(s.topicsByCluster).On(s.lists),                         // 224
-		protocol.ReqGetSystemTopicListFromNS:      remoting.Handle(s.systemTopics).On(s.lists),                            // 304
-		protocol.ReqGetUnitTopicList:              remoting.Handle(s.unitTopics(sysFlagUnit, 0)).On(s.lists),              // 311
-		protocol.ReqGetHasUnitSubTopicList:        remoting.Handle(s.unitTopics(sysFlagUnitSub, 0)).On(s.lists),           // 312
-		protocol.ReqGetHasUnitSubUnUnitTopicList:  remoting.Handle(s.unitTopics(sysFlagUnitSub, sysFlagUnit)).On(s.lists), // 313
+		protocol.ReqGetBrokerClusterInfo:          remoting.Handle(s.clusterInfo).On(s.lists).WithLargeAnswer(),                             // 106
+		protocol.ReqWipeWritePermOfBroker:         remoting.Handle(s.wipeWritePerm).On(s.changes),                                           // 205
+		protocol.ReqAddWritePermOfBroker:          remoting.Handle(s.addWritePerm).On(s.changes),                                            // 327
+		protocol.ReqDeleteTopicInNamesrv:          remoting.Handle(s.deleteTopic).On(s.changes),                                             // 216
+		protocol.ReqGetAllTopicListFromNameServer: remoting.Handle(s.allTopics).On(s.lists).WithLargeAnswer(),                               // 206
+		protocol.ReqGetTopicsByCluster:            remoting.Handle(s.topicsByCluster).On(s.lists).WithLargeAnswer(),                         // 224
+		protocol.ReqGetSystemTopicListFromNS:      remoting.Handle(s.systemTopics).On(s.lists).WithLargeAnswer(),                            // 304
+		protocol.ReqGetUnitTopicList:              remoting.Handle(s.unitTopics(sysFlagUnit, 0)).On(s.lists).WithLargeAnswer(),              // 311
+		protocol.ReqGetHasUnitSubTopicList:        remoting.Handle(s.unitTopics(sysFlagUnitSub, 0)).On(s.lists).WithLargeAnswer(),           // 312
+		protocol.ReqGetHasUnitSubUnUnitTopicList:  remoting.Handle(s.unitTopics(sysFlagUnitSub, sysFlagUnit)).On(s.lists).WithLargeAnswer(), // 313
 
 		// Tools: KV configuration
 		protocol.ReqPutKVConfig:          remoting.Handle(s.putKVConfig).On(s.disk),    // 100

@@ -145,8 +145,12 @@ func detach(cmd *protocol.Command, own bool) *protocol.Command {
 	return &kept
 }
 
-// submit hands a request of size bytes to its executor, after waiting until the connection's limits allow it.
+// submit hands a request of size bytes to its executor, after waiting until the connection's limits allow it. One with
+// a large answer takes all that they allow.
 func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *largeFrame) error {
+	if entry.LargeAnswer {
+		size = max(size, p.core.limits.InFlightBytes)
+	}
 	if err := p.begin(size); err != nil {
 		large.release()
 		return err

@@ -63,11 +63,21 @@ type Entry struct {
 	// Executor runs the handler. With nil it runs on its connection's own goroutine, in the order of the
 	// requests, and nothing else of that connection is read meanwhile: for work that never waits.
 	Executor *Executor
+	// LargeAnswer is for requests on an executor whose answers may be very much larger than they are: a connection
+	// has one such request in flight, and nothing beside it, until its answer is written. A peer that asks for many
+	// and does not read costs one answer.
+	LargeAnswer bool
 }
 
 // On returns the entry with executor x.
 func (e Entry) On(x *Executor) Entry {
 	e.Executor = x
+	return e
+}
+
+// WithLargeAnswer returns the entry with LargeAnswer set.
+func (e Entry) WithLargeAnswer() Entry {
+	e.LargeAnswer = true
 	return e
 }
 

@@ -222,11 +222,13 @@ func TestInFlightLimit(t *testing.T) {
 		name   string
 		limits Limits
 		body   int
+		large  bool // answers
 		want   int32
 	}{
-		{"count", Limits{InFlight: 3}, 10, 3},
-		{"bytes", Limits{InFlightBytes: 5000}, 2000, 2},
-		{"a single large one is let through", Limits{InFlightBytes: 500}, 2000, 1},
+		{"count", Limits{InFlight: 3}, 10, false, 3},
+		{"bytes", Limits{InFlightBytes: 5000}, 2000, false, 2},
+		{"a single large one is let through", Limits{InFlightBytes: 500}, 2000, false, 1},
+		{"large answers come one by one", Limits{}, 10, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			exec := NewExecutor("test", 100, 100)
@@ -234,7 +236,7 @@ func TestInFlightLimit(t *testing.T) {
 			var running, most atomic.Int32
 			s := startServer(t, ServerConfig{Log: zerolog.Nop(), Limits: c.limits, Table: Table{
 				codeEcho: {Handler: echoBody},
-				codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
+				codeSlow: Entry{LargeAnswer: c.large, Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
 					n := running.Add(1)
 					defer running.Add(-1)
 					for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
