@@ -90,7 +90,7 @@ func (s *Server) groupConfig(_ context.Context, req *remoting.Request[protocol.G
 	}
 	if group == nil {
 		return nil, &remoting.Error{
-			Code: protocol.RespSubscriptionGroupNotExist, Remark: "No group in this broker. group: " + req.Header.Group,
+			Code: protocol.RespSubscriptionGroupNotExist, Remark: "No group in this broker",
 		}
 	}
 	return jsonAnswer(group), nil
@@ -108,5 +108,7 @@ func (s *Server) groupForbidden(_ context.Context, req *remoting.Request[protoco
 		s.logChange(req.Peer, "forbidden topics of consumer group updated", "group", h.Group)
 	}
 	readable := !s.groups.isForbidden(h.Group, h.Topic, forbidRead)
-	return jsonAnswer(&protocol.GroupForbidden{Group: h.Group, Topic: h.Topic, Readable: &readable}), nil
+	answer := jsonAnswer(&protocol.GroupForbidden{Group: h.Group, Topic: h.Topic, Readable: &readable})
+	answer.HasRemark = true // an empty one, as in the original
+	return answer, nil
 }

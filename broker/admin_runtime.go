@@ -47,14 +47,14 @@ func runtimeText(d time.Duration) string {
 // emptyStore is what a broker without messages tells about them: value, then keys.
 var emptyStore = map[string]string{
 	"0": `putMessageFailedTimes putMessageSizeTotal putMessageEntireTimeMax getMessageEntireTimeMax
-		dispatchMaxBuffer dispatchBehindBytes pageCacheLockTimeMills commitLogMinOffset commitLogMaxOffset
+		dispatchMaxBuffer dispatchBehindBytes pageCacheLockTimeMills commitLogMaxOffset
 		msgPutTotalYesterdayMorning msgPutTotalTodayMorning msgPutTotalTodayNow
 		msgGetTotalYesterdayMorning msgGetTotalTodayMorning msgGetTotalTodayNow
 		timerReadBehind timerOffsetBehind timerCongestNum`,
 	"1":                         "putMessageTimesTotal", // not 0, as in the original
 	"0.0":                       "putMessageAverageSize timerEnqueueTps timerDequeueTps",
 	"0.00":                      "putLatency99 putLatency999",
-	"-1":                        "earliestMessageTimeStamp",
+	"-1":                        "commitLogMinOffset earliestMessageTimeStamp",
 	"null":                      "putMessageDistributeTime",
 	"0 B":                       "remainHowManyDataToFlush",
 	strconv.Itoa(math.MaxInt32): "remainTransientStoreBufferNumbs",

@@ -223,8 +223,12 @@ func (s *Server) Closed(peer *remoting.Peer, reason remoting.CloseReason) {
 // registered takes over what NameServers answer to registrations: where the master is, for the replication to come, and
 // which topics are ordered. Source: spec/broker.md §4.8.
 func (s *Server) registered(result registrationResult) {
-	if last := s.replication.Swap(&result); last == nil || last.MasterAddr != result.MasterAddr || last.HAServerAddr != result.HAServerAddr {
-		s.log.Info().Str("masterAddr", result.MasterAddr).Str("haServerAddr", result.HAServerAddr).Msg("NameServers tell the master")
+	last := s.replication.Swap(&result)
+	if last == nil {
+		last = &registrationResult{}
+	}
+	if last.MasterAddr != result.MasterAddr || last.HAServerAddr != result.HAServerAddr {
+		s.log.Info().Str("masterAddr", result.MasterAddr).Str("haServerAddr", result.HAServerAddr).Msg("NameServers know the master as")
 	}
 	if result.Order == nil {
 		return
