@@ -19,11 +19,8 @@ import (
 
 // decodeJSON reads c from header. spare is memory for the extFields.
 func (c *Command) decodeJSON(header []byte, spare Ext) error {
-	if !utf8.Valid(header) {
-		return fmt.Errorf("%w: not UTF-8", ErrFrameHeader)
-	}
 	codec, body := c.Codec, c.Body
-	if c.decodeJSONFast(unsafe.String(unsafe.SliceData(header), len(header)), spare) {
+	if utf8.Valid(header) && c.decodeJSONFast(unsafe.String(unsafe.SliceData(header), len(header)), spare) {
 		c.own() // so far its strings are parts of header, which is not ours to keep
 		return nil
 	}

@@ -124,6 +124,7 @@ func TestDecodeHeaderTolerance(t *testing.T) {
 		{"cut behind a colon", `{"code":`},
 		{"invalid UTF-8", "{\"remark\":\"\xff\xfe\"}"},
 		{"cut UTF-8", "{\"remark\":\"\xe4\xb8\"}"},
+		{"a number that is no UTF-8", "{\"opaque\":1\xc3\x28}"},
 		{"no number", `{"code":"abc"}`},
 		{"hexadecimal", `{"code":0x10}`},
 		{"ext fields a list", `{"extFields":[]}`},
@@ -156,6 +157,10 @@ func TestDecodeHeaderTolerance(t *testing.T) {
 		{"35 ext values of other types", `{"extFields":{"a":1,"b":true,"c":null}}`, Command{Ext: Ext{{"a", "1"}, {"b", "true"}}}},
 		{"null takes a value away", `{"extFields":{"a":"1","b":"2","a":null}}`, Command{Ext: Ext{{"b", "2"}}}},
 		{"a line", "{\"code\":1}\n", Command{Code: 1}},
+		{
+			"bytes that are no UTF-8", "{\"code\":105,\"extFields\":{\"topic\":\"a\xc3\x28\xc0\x80\"},\"remark\":\"\xed\xa0\x80\"}",
+			Command{Code: 105, Ext: Ext{{"topic", "a\uFFFD(\uFFFD\uFFFD"}}, Remark: "\uFFFD\uFFFD\uFFFD", HasRemark: true},
+		},
 		{"no opaque", `{"code":106}`, Command{Code: 106}},
 		{"null opaque", `{"code":106,"opaque":null}`, Command{Code: 106}},
 		{"nothing but an object", `{}`, Command{}},

@@ -201,10 +201,10 @@ func (s *Server) accept() error {
 		if errors.Is(err, net.ErrClosed) {
 			return nil
 		}
-		if !isShortage(err) {
+		if !isPassing(err) {
 			return fmt.Errorf("accept on %s: %w", s.ln.Addr(), err)
 		}
-		s.core.warn("no connection can be accepted, trying again", s.ln.Addr().String(), err) // EMFILE and the like
+		s.core.warn("no connection can be accepted, trying again", s.ln.Addr().String(), err)
 		select {
 		case <-time.After(pause):
 		case <-s.core.stopping:
@@ -214,11 +214,14 @@ func (s *Server) accept() error {
 	}
 }
 
-// isShortage tells whether a failed accept may succeed later.
-func isShortage(err error) bool {
+// isPassing tells whether a failed accept may succeed later.
+func isPassing(err error) bool {
 	for _, e := range []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, // too many files, too little memory
 		syscall.ECONNABORTED, syscall.ECONNRESET, // the peer left first
+		// Linux reports what has befallen the new connection already, or that a firewall forbids it.
+		syscall.EPERM, syscall.EPROTO, syscall.ENOPROTOOPT, syscall.EOPNOTSUPP,
+		syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,
 	} {
 		if errors.Is(err, e) {
 			return true

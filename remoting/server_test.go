@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -485,8 +486,8 @@ func TestAcceptErrors(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	errs := make(chan error, 3)
-	for range 3 {
-		errs <- syscallEMFILE
+	for _, err := range []error{syscallEMFILE, syscall.EPROTO, syscall.EPERM} {
+		errs <- err
 	}
 	s, err := NewServer(failingListener{ln, errs}, ServerConfig{Table: Table{codeEcho: {Handler: echoBody}}, Log: zerolog.Nop()})
 	require.NoError(t, err)
