@@ -44,6 +44,11 @@ type retryTopics interface {
 	ensureRetryTopic(group string, queues int32, unitMode, order bool) (*protocol.TopicConfig, error)
 }
 
+var (
+	_ groupFinder = (*groupTable)(nil)
+	_ retryTopics = (*topicTable)(nil)
+)
+
 // clientOptions are what a clientService needs. Groups, Topics and Settings are required.
 type clientOptions struct {
 	Groups     groupFinder

@@ -67,17 +67,19 @@ func (n *consumerNotices) run(ctx context.Context) error {
 	timer := time.NewTimer(firstNoticeBatch)
 	defer timer.Stop()
 	for ctx.Err() == nil {
+		due := n.realTime()
 		if now := time.Now(); !now.Before(batch) {
 			batch = now.Add(noticeBatches)
 			clear(resting)
-			n.round(ctx, resting)
-		} else if n.realTime() {
-			n.round(ctx, resting)
+			due = true
 		}
 		next := batch
-		for _, until := range resting {
-			if until.Before(next) {
-				next = until
+		if due {
+			n.round(ctx, resting)
+			for _, until := range resting {
+				if until.Before(next) {
+					next = until
+				}
 			}
 		}
 		timer.Reset(time.Until(next))

@@ -189,7 +189,11 @@ func shrink[M any](list []M) []M {
 	return list
 }
 
-// compareClients orders clients by id and then by age of their connections.
+// compareClients orders clients by id, then by age and address of their connections: two servers may give the same number.
 func compareClients(a, b client) int {
-	return cmp.Or(strings.Compare(a.id, b.id), cmp.Compare(a.peer.ID(), b.peer.ID()))
+	return cmp.Or(
+		strings.Compare(a.id, b.id),
+		cmp.Compare(a.peer.ID(), b.peer.ID()),
+		strings.Compare(a.peer.RemoteAddr(), b.peer.RemoteAddr()),
+	)
 }
