@@ -31,7 +31,7 @@ func (s *Server) wipeWritePerm(_ context.Context, req *remoting.Request[protocol
 	header := protocol.WipeWritePermOfBrokerResponseHeader{}
 	if name := req.Header.BrokerName; name.Present {
 		header.WipeTopicCount = int32(s.routes.wipeWritePerm(name.Value))
-		s.log.Info().Str("brokerName", name.Value).Int32("topics", header.WipeTopicCount).Msg("write permission of broker wiped")
+		s.log.Info().Str("brokerName", brief(name.Value)).Int32("topics", header.WipeTopicCount).Msg("write permission of broker wiped")
 	}
 	return &remoting.Response{Header: &header}, nil
 }
@@ -41,7 +41,7 @@ func (s *Server) addWritePerm(_ context.Context, req *remoting.Request[protocol.
 	header := protocol.AddWritePermOfBrokerResponseHeader{}
 	if name := req.Header.BrokerName; name.Present {
 		header.AddTopicCount = int32(s.routes.addWritePerm(name.Value))
-		s.log.Info().Str("brokerName", name.Value).Int32("topics", header.AddTopicCount).Msg("write permission of broker given back")
+		s.log.Info().Str("brokerName", brief(name.Value)).Int32("topics", header.AddTopicCount).Msg("write permission of broker given back")
 	}
 	return &remoting.Response{Header: &header}, nil
 }
@@ -50,8 +50,9 @@ func (s *Server) addWritePerm(_ context.Context, req *remoting.Request[protocol.
 // that has it.
 func (s *Server) deleteTopic(_ context.Context, req *remoting.Request[protocol.DeleteTopicFromNamesrvRequestHeader]) (*remoting.Response, error) {
 	h := &req.Header
-	s.routes.deleteTopic(h.Topic, h.ClusterName)
-	s.log.Info().Str("topic", h.Topic).Str("clusterName", h.ClusterName).Str("from", req.Peer.RemoteAddr()).Msg("topic deleted")
+	if s.routes.deleteTopic(h.Topic, h.ClusterName) {
+		s.log.Info().Str("topic", brief(h.Topic)).Str("clusterName", brief(h.ClusterName)).Str("from", req.Peer.RemoteAddr()).Msg("topic deleted")
+	}
 	return remoting.Success(), nil
 }
 

@@ -3,6 +3,7 @@ package namesrv
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -77,12 +78,13 @@ func (s *Server) registerAnew(r *registration, body []byte) (registered, error) 
 	res, err := s.routes.register(r, &b)
 	switch {
 	case err != nil:
-		s.logBroker(zerolog.WarnLevel, &r.header).Err(err).Int("topics", len(b.Topics)).Msg("broker registration refused")
+		s.logBroker(zerolog.WarnLevel, &r.header).Str(zerolog.ErrorFieldName, brief(err.Error())).Int("topics", len(b.Topics)).
+			Msg("broker registration refused")
 	case res.outrankedBy != "":
-		s.logBroker(zerolog.WarnLevel, &r.header).Str("masterAddr", res.outrankedBy).
+		s.logBroker(zerolog.WarnLevel, &r.header).Str("masterAddr", brief(res.outrankedBy)).
 			Msg("broker registration ignored: another one has its id and a higher stateVersion")
 	case res.replaced != "":
-		s.logBroker(zerolog.WarnLevel, &r.header).Str("replaced", res.replaced).Int("topics", len(b.Topics)).
+		s.logBroker(zerolog.WarnLevel, &r.header).Str("replaced", brief(res.replaced)).Int("topics", len(b.Topics)).
 			Msg("broker registered in the place of another")
 	case !res.known:
 		s.logBroker(zerolog.InfoLevel, &r.header).Int("topics", len(b.Topics)).Msg("broker registered")
@@ -92,8 +94,17 @@ func (s *Server) registerAnew(r *registration, body []byte) (registered, error) 
 }
 
 func (s *Server) logBroker(level zerolog.Level, h *protocol.RegisterBrokerRequestHeader) *zerolog.Event {
-	return s.log.WithLevel(level).Str("clusterName", h.ClusterName).Str("brokerName", h.BrokerName).
-		Int64("brokerId", h.BrokerID).Str("brokerAddr", h.BrokerAddr)
+	return s.log.WithLevel(level).Str("clusterName", brief(h.ClusterName)).Str("brokerName", brief(h.BrokerName)).
+		Int64("brokerId", h.BrokerID).Str("brokerAddr", brief(h.BrokerAddr))
+}
+
+// brief is s as log lines have it: a peer may send megabytes where a name belongs.
+func brief(s string) string {
+	const longest = 256 // bytes
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest], "") + "…"
 }
 
 func (s *Server) notify(notices []notice) {
@@ -116,7 +127,8 @@ func (s *Server) unregisterBroker(_ context.Context, req *remoting.Request[proto
 	h := &req.Header
 	notices, found := s.routes.unregister(h.BrokerName, h.BrokerAddr, s.conf.Namesrv().NotifyMinBrokerIDChanged)
 	if found {
-		s.log.Info().Str("clusterName", h.ClusterName).Str("brokerName", h.BrokerName).Str("brokerAddr", h.BrokerAddr).Msg("broker unregistered")
+		s.log.Info().Str("clusterName", brief(h.ClusterName)).Str("brokerName", brief(h.BrokerName)).
+			Str("brokerAddr", brief(h.BrokerAddr)).Msg("broker unregistered")
 	}
 	s.notify(notices)
 	return remoting.Success(), nil
@@ -134,7 +146,7 @@ func (s *Server) registerTopic(_ context.Context, req *remoting.Request[protocol
 	}
 	taken := s.routes.registerTopic(req.Header.Topic, route.QueueDatas)
 	if !taken && len(route.QueueDatas) > 0 {
-		s.log.Warn().Str("topic", req.Header.Topic).Str("from", req.Peer.RemoteAddr()).Msg("topic not registered: its broker is unknown")
+		s.log.Warn().Str("topic", brief(req.Header.Topic)).Str("from", req.Peer.RemoteAddr()).Msg("topic not registered: its broker is unknown")
 	}
 	return remoting.Success(), nil
 }
@@ -178,7 +190,7 @@ func (s *Server) brokerMemberGroup(_ context.Context, req *remoting.Request[prot
 // brokerHeartbeat notes that a broker is alive. An unknown one is not told so, as in the original, but the log is.
 func (s *Server) brokerHeartbeat(_ context.Context, req *remoting.Request[protocol.BrokerHeartbeatRequestHeader]) (*remoting.Response, error) {
 	if h := &req.Header; !s.routes.heartbeat(h.ClusterName, h.BrokerAddr) {
-		s.log.Debug().Str("clusterName", h.ClusterName).Str("brokerAddr", h.BrokerAddr).Msg("heartbeat of an unknown broker")
+		s.log.Debug().Str("clusterName", brief(h.ClusterName)).Str("brokerAddr", brief(h.BrokerAddr)).Msg("heartbeat of an unknown broker")
 	}
 	return remoting.Success(), nil
 }

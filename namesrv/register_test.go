@@ -362,14 +362,14 @@ func TestN34DeleteInOneCluster(t *testing.T) {
 	tt := newTableTest(t)
 	tt.register(&broker{cluster: "C1", name: "a", addr: "X", topics: topics("T", "U")})
 	tt.register(&broker{cluster: "C2", name: "b", addr: "Y", topics: topics("T", "U")})
-	tt.deleteTopic("T", "nope")
+	require.False(t, tt.deleteTopic("T", "nope"))
 	require.Equal(t, "a{0:X} 8/8/6; b{0:Y} 8/8/6", tt.where("T"))
-	tt.deleteTopic("T", "C1")
+	require.True(t, tt.deleteTopic("T", "C1"))
 	require.Equal(t, "b{0:Y} 8/8/6", tt.where("T"))
 	tt.deleteTopic("T", "")
 	require.Equal(t, "none", tt.where("T"))
-	tt.deleteTopic("T", "")
-	tt.deleteTopic("nope", "C1")
+	require.False(t, tt.deleteTopic("T", ""))
+	require.False(t, tt.deleteTopic("nope", "C1"))
 	tt.check()
 }
 

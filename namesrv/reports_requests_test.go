@@ -402,3 +402,29 @@ func TestN62(t *testing.T) {
 		})
 	}
 }
+
+// A name of a megabyte does not become a line of a megabyte.
+func TestLongNamesAreLoggedInBrief(t *testing.T) {
+	ns := startNamesrv(t)
+	c := ns.dial()
+	long := strings.Repeat("x", 1<<20)
+	b := testBroker{Name: long, Addr: long, Cluster: long}
+	c.register(b)
+	other := b
+	other.Cluster = "other"
+	c.refused(protocol.RespSystemError, protocol.ReqRegisterBroker, other.ext(), other.body(), "register broker failed: brokerName xxx")
+	c.refused(protocol.RespSystemError, protocol.ReqRegisterBroker, b.ext(), "no JSON", "Failed to decode")
+	c.must(protocol.ReqRegisterTopicInNamesrv, ext("topic", long), `{"queueDatas":[{"brokerName":"?"}]}`)
+	c.must(protocol.ReqWipeWritePermOfBroker, ext("brokerName", long), "")
+	c.must(protocol.ReqAddWritePermOfBroker, ext("brokerName", long), "")
+	c.must(protocol.ReqDeleteTopicInNamesrv, ext("topic", long+"-1", "clusterName", long), "")
+	c.must(protocol.ReqDeleteTopicInNamesrv, ext("topic", "unknown"), "")
+	c.must(protocol.ReqBrokerHeartbeat, ext("clusterName", long, "brokerAddr", "?", "brokerName", long), "")
+	c.unregister(b)
+	log := ns.Log.String()
+	for _, text := range []string{"broker registered", "registration refused", "cannot be read", "not registered", "wiped", "given back", "broker unregistered"} {
+		require.Contains(t, log, text)
+	}
+	require.Equal(t, 1, strings.Count(log, "topic deleted"))
+	require.Less(t, len(log), 16<<10)
+}

@@ -45,13 +45,14 @@ func (t *routeTable) addWritePerm(brokerName string) int {
 	return len(g.topics)
 }
 
-// deleteTopic removes a topic from the groups of a cluster, from all groups if cluster is empty.
-func (t *routeTable) deleteTopic(topic, cluster string) {
+// deleteTopic removes a topic from the groups of a cluster, from all groups if cluster is empty. It reports whether any
+// of them had it.
+func (t *routeTable) deleteTopic(topic, cluster string) bool {
 	t.writer.Lock()
 	defer t.writer.Unlock()
 	e, ok := t.topics.Load(topic)
 	if !ok {
-		return
+		return false
 	}
 	var groups []*brokerGroup
 	for i := range e.queues {
@@ -66,4 +67,5 @@ func (t *routeTable) deleteTopic(topic, cluster string) {
 		t.take(e, g)
 		g.forgetPrints() // so that the next registration brings it back
 	}
+	return len(groups) > 0
 }

@@ -186,7 +186,7 @@ func (s *Server) Closed(peer *remoting.Peer, reason remoting.CloseReason) {
 	}
 	addrs, notices := s.routes.connectionClosed(peer, s.conf.Namesrv().NotifyMinBrokerIDChanged)
 	for _, addr := range addrs {
-		s.log.Info().Str("brokerAddr", addr).Stringer("reason", reason).Msg("broker left: its connection ended")
+		s.log.Info().Str("brokerAddr", brief(addr)).Stringer("reason", reason).Msg("broker left: its connection ended")
 	}
 	s.notify(notices)
 }
@@ -206,8 +206,8 @@ func (s *Server) expire(ctx context.Context) {
 		}
 	}
 	for _, d := range s.routes.expire(settle, s.conf.Namesrv().NotifyMinBrokerIDChanged) {
-		s.log.Warn().Str("clusterName", d.cluster).Str("brokerName", d.brokerName).Int64("brokerId", d.brokerID).
-			Str("brokerAddr", d.brokerAddr).Dur("silentMillis", d.silent).Msg("broker expired")
+		s.log.Warn().Str("clusterName", brief(d.cluster)).Str("brokerName", brief(d.brokerName)).Int64("brokerId", d.brokerID).
+			Str("brokerAddr", brief(d.brokerAddr)).Dur("silentMillis", d.silent).Msg("broker expired")
 		if d.conn != nil {
 			d.conn.Close()
 		}
