@@ -156,19 +156,22 @@ func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *larg
 		return err
 	}
 	p.tasks.Add(1)
-	ok := entry.Executor.Go(func() {
+	run := func() {
 		defer p.tasks.Done()
 		defer large.release()
 		p.serveRequest(p.Context(), entry, cmd, 1, size)
-	})
-	if !ok {
-		p.tasks.Done()
+	}
+	busy := func(remark string) {
+		defer p.tasks.Done()
 		large.release()
 		if cmd.IsOneway() {
 			p.forget(1, size)
-			return nil
+			return
 		}
-		p.answer(cmd.Opaque, refuse(protocol.RespSystemBusy, remarkOverload), 1, size)
+		p.answer(cmd.Opaque, refuse(protocol.RespSystemBusy, remark), 1, size)
+	}
+	if !entry.Executor.submit(run, busy) {
+		busy(remarkOverload)
 	}
 	return nil
 }

@@ -19,8 +19,9 @@ type Executor struct {
 }
 
 type task struct {
-	run  func()
-	from time.Time
+	run    func()
+	refuse func(remark string) // takes the place of run for one that has waited for too long; nil: it waits on
+	from   time.Time
 }
 
 // ExecutorStats is a snapshot of an Executor.
@@ -41,7 +42,9 @@ func NewExecutor(name string, workers, queue int) *Executor {
 func (x *Executor) Name() string { return x.name }
 
 // Go runs f soon and reports true, or reports false if all workers are at work and the queue is full. f must not panic.
-func (x *Executor) Go(f func()) bool {
+func (x *Executor) Go(f func()) bool { return x.submit(f, nil) }
+
+func (x *Executor) submit(f func(), refuse func(remark string)) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.running < x.workers {
@@ -52,7 +55,7 @@ func (x *Executor) Go(f func()) bool {
 	if x.waiting.len() >= x.queue {
 		return false
 	}
-	x.waiting.push(task{f, time.Now()})
+	x.waiting.push(task{f, refuse, time.Now()})
 	return true
 }
 
@@ -70,6 +73,30 @@ func (x *Executor) work(f func()) {
 		}
 		f = x.waiting.pop().run
 		x.mu.Unlock()
+	}
+}
+
+// Expire takes the requests that have waited for longer than limit out of the queue and has them answered SYSTEM_BUSY,
+// with a remark that is told how long each has waited and how many wait behind it. It returns how many there were.
+// Tasks of Go wait on, and so does what is behind them.
+func (x *Executor) Expire(limit time.Duration, remark func(waited time.Duration, queue int) string) (expired int) {
+	for {
+		x.mu.Lock()
+		if x.waiting.len() == 0 {
+			x.mu.Unlock()
+			return expired
+		}
+		head := *x.waiting.head()
+		waited := time.Since(head.from)
+		if waited <= limit || head.refuse == nil {
+			x.mu.Unlock()
+			return expired
+		}
+		x.waiting.pop()
+		queue := x.waiting.len()
+		x.mu.Unlock()
+		head.refuse(remark(waited, queue))
+		expired++
 	}
 }
 

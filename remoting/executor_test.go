@@ -1,6 +1,7 @@
 package remoting
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -51,6 +52,34 @@ func TestExecutorHeadAge(t *testing.T) {
 		close(gate)
 		x.Wait()
 		require.Zero(t, x.Stats().HeadAge)
+	})
+}
+
+func TestExecutorExpiresRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor("test", 1, 10)
+		gate := make(chan struct{})
+		require.True(t, x.Go(func() { <-gate }))
+		var refused []string
+		request := func() {
+			require.True(t, x.submit(func() { t.Error("ran although it had expired") }, func(remark string) { refused = append(refused, remark) }))
+		}
+		remark := func(waited time.Duration, queue int) string { return fmt.Sprint(waited, " ", queue) }
+		request()
+		time.Sleep(time.Second)
+		request()
+		time.Sleep(time.Second)
+		require.Zero(t, x.Expire(3*time.Second, remark))
+		require.Equal(t, 1, x.Expire(1500*time.Millisecond, remark))
+		require.Equal(t, 1, x.Expire(0, remark))
+		require.Equal(t, []string{"2s 1", "1s 0"}, refused)
+		ran := false
+		require.True(t, x.Go(func() { ran = true }))
+		time.Sleep(time.Second)
+		require.Zero(t, x.Expire(0, remark), "not a request")
+		close(gate)
+		x.Wait()
+		require.True(t, ran)
 	})
 }
 
