@@ -62,16 +62,19 @@ func fetchServers(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("address server: %w", err)
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // one request a period, and no proxy
-	resp, err := transport.RoundTrip(req)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // one request a period, and no proxy
+	resp, err := client.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("address server %s: %w", url, err)
+		return "", fmt.Errorf("address server: %w", err) // which names the URL
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("address server %s: %s", url, resp.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, addressServerLimit))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, addressServerLimit+1))
+	if err == nil && len(body) > addressServerLimit {
+		err = errLongAnswer
+	}
 	if err != nil {
 		return "", fmt.Errorf("address server %s: %w", url, err)
 	}
@@ -82,7 +85,10 @@ func fetchServers(ctx context.Context, url string) (string, error) {
 	return text, nil
 }
 
-var errNoAddress = errors.New("the name has no address")
+var (
+	errLongAnswer = errors.New("the answer is too long")
+	errNoAddress  = errors.New("the name has no address")
+)
 
 // resolveServer returns the addresses of the NameServers at host, ascending: those of IPv4, or those of IPv6 if there
 // are no others. Both at once would mostly be the same servers twice.

@@ -39,8 +39,11 @@ func TestAddressServer(t *testing.T) {
 	status.Store(http.StatusInternalServerError)
 	r.serversChanged()
 	soon(t, func() bool { return len(r.log.with("not updated", "500")) == 1 }, "bad status named")
-	require.Equal(t, []string{a.addr}, r.servers())
 	status.Store(http.StatusOK)
+	answer.Store(b.addr + strings.Repeat(" ", addressServerLimit))
+	r.serversChanged()
+	soon(t, func() bool { return len(r.log.with("not updated", "too long")) == 1 }, "long answer named")
+	require.Equal(t, []string{a.addr}, r.servers())
 	answer.Store(b.addr)
 	soon(t, func() bool { return b.knows(r.topics) && a.count(reqUnregister) == 1 }, "new list within the interval")
 

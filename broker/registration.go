@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 )
 
@@ -22,20 +23,19 @@ import (
 
 // Times of the registration that no property sets.
 const (
-	minRegisterPeriod = 10 * time.Second // bounds of registerNameServerPeriod
-	maxRegisterPeriod = 60 * time.Second
-	firstPeriod       = 10 * time.Second       // from the first registration with a NameServer to the second
-	mergeWindow       = 200 * time.Millisecond // after a message about changes further ones gather for so long
-	shortTimeout      = 3 * time.Second        // of 217, and of all 104 together
-	minBackoff        = 200 * time.Millisecond // before the first attempt to connect after a failure
-	maxBackoff        = 4 * time.Second        // before further ones
+	longestPeriod = 60 * time.Second       // upper bound of registerNameServerPeriod
+	firstPeriod   = 10 * time.Second       // from the first registration with a NameServer to the second
+	mergeWindow   = 200 * time.Millisecond // after a message about changes further ones gather for so long
+	shortTimeout  = 3 * time.Second        // of 217, and of all 104 together
+	minBackoff    = 200 * time.Millisecond // before the first attempt to connect after a failure
+	maxBackoff    = 4 * time.Second        // before further ones
 )
 
 // registrarSettings are the properties that the registration depends on, at one moment.
 type registrarSettings struct {
 	Servers namesrvSettings
 
-	Period                time.Duration // registerNameServerPeriod, see registerPeriod
+	Period                time.Duration // registerNameServerPeriod, within its bounds
 	Timeout               time.Duration // registerBrokerTimeoutMills, of one call
 	ForceRegister         bool          // forceRegister: every Period without asking for the data version first
 	Compressed            bool          // compressedRegister
@@ -50,9 +50,32 @@ type registrarSettings struct {
 	ZoneName, ZoneMode    string        // of the environment (ROCKETMQ_ZONE, ROCKETMQ_ZONE_MODE); "": not sent
 }
 
-// registerPeriod is registerNameServerPeriod, given in milliseconds, within its bounds.
-func registerPeriod(millis int64) time.Duration {
-	return min(max(time.Duration(millis)*time.Millisecond, minRegisterPeriod), maxRegisterPeriod)
+// newRegistrarSettings takes what the registration needs from the configuration. The zone, which is no property, is left
+// out.
+func newRegistrarSettings(c *conf.BrokerConfig) registrarSettings {
+	domain, subgroup := c.AddressServer()
+	return registrarSettings{
+		Servers: namesrvSettings{
+			Addr:            c.NamesrvAddr,
+			ByAddressServer: c.FetchNamesrvAddrByAddressServer,
+			Domain:          domain,
+			Subgroup:        subgroup,
+			FetchInterval:   c.FetchNamesrvAddrInterval,
+			UpdatePeriod:    c.UpdateNameServerAddrPeriod,
+		},
+		Period:                c.RegisterPeriod(),
+		Timeout:               c.RegisterBrokerTimeout,
+		ForceRegister:         c.ForceRegister,
+		Compressed:            c.CompressedRegister,
+		SingleTopic:           c.EnableSingleTopicRegister,
+		Split:                 c.EnableSplitRegistration,
+		SplitSize:             c.SplitRegistrationSize,
+		Permission:            int32(c.BrokerPermission),
+		SlaveActingMaster:     c.EnableSlaveActingMaster,
+		NotActiveTimeout:      c.BrokerNotActiveTimeout,
+		HeartbeatInterval:     c.BrokerHeartbeatInterval,
+		CompatibleWithOldNSrv: c.CompatibleWithOldNameSrv,
+	}
 }
 
 // brokerMember is what the broker registers as.

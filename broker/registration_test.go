@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 )
 
@@ -121,7 +123,7 @@ func TestN55ListOfNamesrvs(t *testing.T) {
 	for _, bad := range []string{a.addr + "," + b.addr, "127.0.0.1", "http://" + a.addr, ":9876"} {
 		r.change(func(s *registrarSettings) { s.Servers.Addr = bad })
 		r.serversChanged()
-		soon(t, func() bool { return len(r.log.with("not updated", bad)) == 1 }, bad)
+		soon(t, func() bool { return len(r.log.with("not updated", `\"`+bad+`\" is not host:port`)) == 1 }, bad)
 		require.Equal(t, []string{a.addr, b.addr}, r.servers(), bad)
 	}
 	r.change(func(s *registrarSettings) { s.Servers.Addr = "" })
@@ -179,7 +181,7 @@ func TestN24N27NamesrvRestarts(t *testing.T) {
 	cut := time.Now()
 	soon(t, func() bool { return again.count(reqRegister) == 2 && again.knows(r.topics) }, "registered a third time")
 	require.Less(t, time.Since(cut), 3*time.Second)
-	require.Len(t, r.log.with("registered with NameServer"), 3)
+	soon(t, func() bool { return len(r.log.with("registered with NameServer")) == 3 }, "logged")
 }
 
 // N24: a NameServer that has forgotten the broker without closing the connection refuses one topic. All follow at once.
@@ -212,7 +214,7 @@ func TestRegistrationRefused(t *testing.T) {
 	soon(t, func() bool { return a.knows(r.topics) }, "accepted")
 	require.Len(t, r.log.with("refuses the registration", "not you"), 1)
 	require.Equal(t, 1, a.accepted)
-	require.Len(t, r.log.with("registered with NameServer"), 1)
+	soon(t, func() bool { return len(r.log.with("registered with NameServer")) == 1 }, "logged")
 }
 
 // BrokerOuterAPITest: who says "changed", or says it unreadably, is registered with, also if another one is too slow.
@@ -451,4 +453,15 @@ func TestChangesAreTheDifference(t *testing.T) {
 	}
 	require.Equal(t, []string{"aa", "topic-of-some-length-000003", "zz"}, names)
 	require.Nil(t, now.changes(now))
+}
+
+// The defaults of the configuration are those of 5.5.0.
+func TestRegistrarSettingsOfDefaults(t *testing.T) {
+	store, err := conf.LoadBroker(conf.Sources{NameServers: "127.0.0.1:1", Environ: []string{"ROCKETMQ_HOME=" + t.TempDir(),
+		"HOME=" + t.TempDir()}, Log: zerolog.Nop()})
+	require.NoError(t, err)
+	want := testSettings("127.0.0.1:1")
+	want.Servers.Domain, want.Servers.Subgroup = "jmenv.tbsite.net", "nsaddr"
+	want.Servers.FetchInterval = 10 * time.Second
+	require.Equal(t, want, newRegistrarSettings(store.Broker()))
 }

@@ -147,7 +147,7 @@ func (w *namesrvWorker) session(ctx context.Context) error {
 		return err
 	}
 	w.setConnection(conn)
-	s := namesrvSession{w: w, conn: conn, force: true}
+	s := namesrvSession{w: w, conn: conn}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -228,7 +228,7 @@ type namesrvSession struct {
 
 	told     *registrationTable // topics that the NameServer knows; nil: register in full
 	toldAt   time.Time          // of the last full registration
-	force    bool               // the next round registers, whatever the version
+	force    bool               // the next round registers, whatever the version and the settings
 	due      time.Time          // when the next round is
 	changed  bool               // topics may have changed since they were told
 	mergeTil time.Time          // when changes may be told
@@ -265,7 +265,7 @@ func (s *namesrvSession) step(ctx context.Context) error {
 	}
 	s.w.setAnswer(nil)
 	s.w.enter(namesrvRefusing, err)
-	s.told, s.force = nil, true
+	s.told = nil
 	s.refusals = min(max(2*s.refusals, time.Second), set.Period)
 	s.due = time.Now().Add(s.refusals)
 	return nil
@@ -347,6 +347,7 @@ func (s *namesrvSession) tellChanges(ctx context.Context, set *registrarSettings
 			return err
 		}
 		s.told = table
+		s.postpone(set)
 		return nil
 	}
 	if size := sizeOf(changed); size > sliceBody || 2*len(changed) > len(table.topics) && size > 64<<10 {
@@ -362,11 +363,17 @@ func (s *namesrvSession) tellChanges(ctx context.Context, set *registrarSettings
 	}
 	s.told = table
 	s.w.setAnswer(result)
-	// This was a sign of life, too: the next registration of all topics can wait, though not for ever.
-	if due := time.Now().Add(set.Period); due.Before(s.toldAt.Add(2 * set.Period)) {
+	s.postpone(set)
+	return nil
+}
+
+// postpone puts the next round off because changes were told just now: it sends all topics, which may be many, and
+// would do so in the middle of a time in which more of them are made. It is not put off for longer than the longest
+// period there is.
+func (s *namesrvSession) postpone(set *registrarSettings) {
+	if due := time.Now().Add(set.Period); due.Before(s.toldAt.Add(longestPeriod)) {
 		s.due = due
 	}
-	return nil
 }
 
 // registerTopics sends one REGISTER_TOPIC_IN_NAMESRV per topic, all at once.

@@ -215,6 +215,33 @@ func TestClientReconnects(t *testing.T) {
 }
 
 // TestClientGoAway asks once more, on a new connection and with a new opaque (spec/remoting.md §11, item 29).
+// Connect gives the connection that calls use, and a new one only after that has ended.
+func TestClientConnect(t *testing.T) {
+	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeEcho: {Handler: echoBody}}})
+	addr := s.Addr().String()
+	c := newTestClient(t, ClientConfig{})
+	first, err := c.Connect(t.Context(), addr)
+	require.NoError(t, err)
+	resp, err := first.Invoke(t.Context(), echoCommand("x"))
+	require.NoError(t, err)
+	require.Equal(t, "x", string(resp.Body))
+	again, err := c.Connect(t.Context(), addr)
+	require.NoError(t, err)
+	require.Same(t, first, again)
+
+	first.Close()
+	require.Error(t, first.Context().Err())
+	_, err = first.Invoke(t.Context(), echoCommand(""))
+	require.ErrorIs(t, err, ErrClosed)
+	second, err := c.Connect(t.Context(), addr)
+	require.NoError(t, err)
+	require.NotSame(t, first, second)
+
+	c.Close()
+	_, err = c.Connect(t.Context(), addr)
+	require.ErrorIs(t, err, ErrClosed)
+}
+
 func TestClientGoAway(t *testing.T) {
 	var mu sync.Mutex
 	var peers []*Peer
