@@ -35,7 +35,6 @@ type kvStore struct {
 	path    string
 	log     zerolog.Logger
 	write   func(data []byte) error      // replaces the file durably and keeps the previous one as .bak
-	changed func(namespace, key string)  // told by run, after the change can be seen; nil = nobody
 	state   atomic.Pointer[kvNamespaces] // replaced by run only
 	ops     chan *kvOp                   // unbuffered: the senders that wait are the next group
 	stopped chan struct{}                // closed when run has returned
@@ -239,7 +238,6 @@ func (s *kvStore) apply(group []*kvOp) error {
 	old := *s.state.Load()
 	state := maps.Clone(old)
 	touched := map[string]map[string]string{} // the namespaces that this group has copied
-	var effective []*kvOp
 	for _, op := range group {
 		table := touched[op.namespace]
 		if table == nil {
@@ -266,9 +264,8 @@ func (s *kvStore) apply(group []*kvOp) error {
 		} else {
 			table[op.key] = op.value
 		}
-		effective = append(effective, op)
 	}
-	if len(effective) == 0 && s.saved {
+	if len(touched) == 0 && s.saved {
 		return nil
 	}
 	for namespace, table := range touched {
@@ -286,11 +283,6 @@ func (s *kvStore) apply(group []*kvOp) error {
 	}
 	s.saved = true
 	s.state.Store(&state)
-	if s.changed != nil {
-		for _, op := range effective {
-			s.changed(op.namespace, op.key)
-		}
-	}
 	return nil
 }
 

@@ -122,9 +122,6 @@ func (d *ExtDecoder) Int64(key string) int64 { return d.integer(key, 64) }
 // OptInt32 returns an optional number, and def when it is absent or malformed.
 func (d *ExtDecoder) OptInt32(key string, def int32) int32 { return d.MaybeInt32(key).Or(def) }
 
-// OptInt64 returns an optional number, and def when it is absent or malformed.
-func (d *ExtDecoder) OptInt64(key string, def int64) int64 { return d.MaybeInt64(key).Or(def) }
-
 // MaybeInt32 returns an optional number; a malformed one counts as absent.
 func (d *ExtDecoder) MaybeInt32(key string) Opt[int32] {
 	n, ok := d.optInteger(key, 32)

@@ -120,10 +120,10 @@ func TestExtDecoderKeepsTheFirstFailure(t *testing.T) {
 func TestExtDecoderOptionalNumbers(t *testing.T) {
 	r := ReadExt(Ext{{"good", "-7"}, {"bad", "x"}, {"empty", ""}, {"big", "9999999999"}})
 	require.EqualValues(t, -7, r.OptInt32("good", 1))
-	require.EqualValues(t, -7, r.OptInt64("good", 1))
+	require.EqualValues(t, -7, r.MaybeInt64("good").Or(1))
 	require.EqualValues(t, 1, r.OptInt32("bad", 1))
-	require.EqualValues(t, 1, r.OptInt64("empty", 1))
-	require.EqualValues(t, 1, r.OptInt64("missing", 1))
+	require.EqualValues(t, 1, r.MaybeInt64("empty").Or(1))
+	require.EqualValues(t, 1, r.MaybeInt64("missing").Or(1))
 	require.EqualValues(t, 1, r.OptInt32("big", 1))
 	require.Equal(t, Some(int64(9999999999)), r.MaybeInt64("big"))
 	require.Equal(t, Opt[int32]{}, r.MaybeInt32("big"))
