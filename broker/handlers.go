@@ -14,7 +14,7 @@ import (
 // 200050, 200052, 200054, 200055).
 //
 // Every request has a queue of its family, with the family's limits. What is passed on to clients is answered later and
-// holds up none of them.
+// holds up none of them. Of the long lists a connection gets one at a time.
 //
 // Sources: spec/broker.md §6.1, §6.2.
 func (s *Server) handlers() remoting.Table {
@@ -30,31 +30,31 @@ func (s *Server) handlers() remoting.Table {
 		protocol.ReqUnlockBatchMQ:          plain(c.unlockQueues).On(work.admin),                      // 42
 
 		// Tools: topics
-		protocol.ReqUpdateAndCreateTopic:         remoting.Handle(s.updateTopic).On(work.admin), // 17
-		protocol.ReqUpdateAndCreateTopicList:     plain(s.updateTopicList).On(work.admin),       // 18
-		protocol.ReqDeleteTopicInBroker:          remoting.Handle(s.deleteTopic).On(work.admin), // 215
-		protocol.ReqGetAllTopicConfig:            remoting.Handle(s.allTopics).On(work.admin),   // 21
-		protocol.ReqGetTopicConfig:               remoting.Handle(s.topicConfig).On(work.admin), // 351
-		protocol.ReqGetSystemTopicListFromBroker: plain(s.systemTopics).On(work.admin),          // 305
+		protocol.ReqUpdateAndCreateTopic:         remoting.Handle(s.updateTopic).On(work.admin),                 // 17
+		protocol.ReqUpdateAndCreateTopicList:     plain(s.updateTopicList).On(work.admin),                       // 18
+		protocol.ReqDeleteTopicInBroker:          remoting.Handle(s.deleteTopic).On(work.admin),                 // 215
+		protocol.ReqGetAllTopicConfig:            remoting.Handle(s.allTopics).On(work.admin).WithLargeAnswer(), // 21
+		protocol.ReqGetTopicConfig:               remoting.Handle(s.topicConfig).On(work.admin),                 // 351
+		protocol.ReqGetSystemTopicListFromBroker: plain(s.systemTopics).On(work.admin),                          // 305
 
 		// Tools: consumer groups
-		protocol.ReqUpdateAndCreateSubscriptionGroup:     plain(s.updateGroup).On(work.admin),              // 200
-		protocol.ReqUpdateAndCreateSubscriptionGroupList: plain(s.updateGroupList).On(work.admin),          // 225
-		protocol.ReqDeleteSubscriptionGroup:              remoting.Handle(s.deleteGroup).On(work.admin),    // 207
-		protocol.ReqGetAllSubscriptionGroupConfig:        remoting.Handle(s.allGroups).On(work.admin),      // 201
-		protocol.ReqGetSubscriptionGroupConfig:           remoting.Handle(s.groupConfig).On(work.admin),    // 352
-		protocol.ReqUpdateAndGetGroupForbidden:           remoting.Handle(s.groupForbidden).On(work.admin), // 353
+		protocol.ReqUpdateAndCreateSubscriptionGroup:     plain(s.updateGroup).On(work.admin),                           // 200
+		protocol.ReqUpdateAndCreateSubscriptionGroupList: plain(s.updateGroupList).On(work.admin),                       // 225
+		protocol.ReqDeleteSubscriptionGroup:              remoting.Handle(s.deleteGroup).On(work.admin),                 // 207
+		protocol.ReqGetAllSubscriptionGroupConfig:        remoting.Handle(s.allGroups).On(work.admin).WithLargeAnswer(), // 201
+		protocol.ReqGetSubscriptionGroupConfig:           remoting.Handle(s.groupConfig).On(work.admin),                 // 352
+		protocol.ReqUpdateAndGetGroupForbidden:           remoting.Handle(s.groupForbidden).On(work.admin),              // 353
 
 		// Tools: clients
-		protocol.ReqGetConsumerConnectionList:       remoting.Handle(c.consumerConnections).On(work.admin),    // 203
-		protocol.ReqGetProducerConnectionList:       remoting.Handle(c.producerConnections).On(work.admin),    // 204
-		protocol.ReqGetAllProducerInfo:              plain(c.allProducers).On(work.admin),                     // 328
-		protocol.ReqQueryTopicConsumeByWho:          remoting.Handle(c.groupsOfTopic).On(work.admin),          // 300
-		protocol.ReqQueryTopicsByConsumer:           remoting.Handle(c.topicsOfGroup).On(work.admin),          // 343
-		protocol.ReqQuerySubscriptionByConsumer:     remoting.Handle(c.subscriptionOfGroup).On(work.admin),    // 345
-		protocol.ReqGetConsumerRunningInfo:          remoting.Handle(c.consumerRunningInfo).On(work.admin),    // 307
-		protocol.ReqConsumeMessageDirectly:          remoting.Handle(c.consumeMessageDirectly).On(work.admin), // 309
-		protocol.ReqInvokeBrokerToGetConsumerStatus: remoting.Handle(c.consumerStatus).On(work.admin),         // 223
+		protocol.ReqGetConsumerConnectionList:       remoting.Handle(c.consumerConnections).On(work.admin).WithLargeAnswer(), // 203
+		protocol.ReqGetProducerConnectionList:       remoting.Handle(c.producerConnections).On(work.admin).WithLargeAnswer(), // 204
+		protocol.ReqGetAllProducerInfo:              plain(c.allProducers).On(work.admin).WithLargeAnswer(),                  // 328
+		protocol.ReqQueryTopicConsumeByWho:          remoting.Handle(c.groupsOfTopic).On(work.admin).WithLargeAnswer(),       // 300
+		protocol.ReqQueryTopicsByConsumer:           remoting.Handle(c.topicsOfGroup).On(work.admin).WithLargeAnswer(),       // 343
+		protocol.ReqQuerySubscriptionByConsumer:     remoting.Handle(c.subscriptionOfGroup).On(work.admin),                   // 345
+		protocol.ReqGetConsumerRunningInfo:          remoting.Handle(c.consumerRunningInfo).On(work.admin),                   // 307
+		protocol.ReqConsumeMessageDirectly:          remoting.Handle(c.consumeMessageDirectly).On(work.admin),                // 309
+		protocol.ReqInvokeBrokerToGetConsumerStatus: remoting.Handle(c.consumerStatus).On(work.admin),                        // 223
 
 		// Tools: the broker itself
 		protocol.ReqUpdateBrokerConfig:   plain(s.updateConfig).On(work.admin), // 25

@@ -44,11 +44,12 @@ type Options struct {
 type Server struct {
 	conf     *conf.BrokerStore
 	tls      *remoting.TLS
-	zone     [2]string // name and mode
 	log      zerolog.Logger
 	now      func() time.Time
 	started  time.Time
 	identity identity
+
+	zoneName, zoneMode string
 
 	topics    *topicTable
 	groups    *groupTable
@@ -60,7 +61,8 @@ type Server struct {
 	work       workQueues
 
 	// replication is what NameServers last said about the master of this broker's name; nil: nothing yet.
-	replication atomic.Pointer[registrationResult]
+	replication       atomic.Pointer[registrationResult]
+	firstRegistration chan struct{} // closed by registered
 }
 
 // New checks the options, loads what was stored, and wires a server. It starts nothing.
@@ -75,13 +77,14 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		conf:     o.Config,
 		tls:      o.TLS,
-		zone:     [2]string{o.ZoneName, o.ZoneMode},
 		log:      o.Log,
 		now:      o.Now,
 		started:  o.Now(),
 		identity: newIdentity(cfg),
 		work:     newWorkQueues(&cfg.Broker),
 		client:   newClient(cfg, o),
+		zoneName: o.ZoneName, zoneMode: o.ZoneMode,
+		firstRegistration: make(chan struct{}),
 	}
 	s.registrar = newRegistrar(registrarConfig{
 		Member:   s.identity.member,
@@ -164,11 +167,14 @@ func (s *Server) connect(ctx context.Context, addr string) (namesrvConn, error) 
 	return peer, nil
 }
 
-// Addr is the address that the main port listens on, FastAddr that of the other one.
+// Addr is the address of the main port.
 func (s *Server) Addr() net.Addr { return s.main.Addr() }
 
 // FastAddr is the address of the port for clients with vipChannelEnabled.
 func (s *Server) FastAddr() net.Addr { return s.fast.Addr() }
+
+// Registered is closed once a NameServer knows the broker.
+func (s *Server) Registered() <-chan struct{} { return s.firstRegistration }
 
 // Run serves on the listeners given to New until ctx ends or a part fails, and closes them. It returns nil after ctx ends,
 // else the first failure. Call it once.
@@ -203,6 +209,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.clientScanLoop(serving) })
 	g.Go(func() error { return s.waterMarkLoop(serving) })
+	g.Go(func() error { return s.fastFailureLoop(serving) })
 	g.Go(func() error { return s.clients.run(background) })
 	if s.tls != nil {
 		g.Go(func() error { return s.tls.Watch(background) })
@@ -226,6 +233,7 @@ func (s *Server) registered(result registrationResult) {
 	last := s.replication.Swap(&result)
 	if last == nil {
 		last = &registrationResult{}
+		close(s.firstRegistration)
 	}
 	if last.MasterAddr != result.MasterAddr || last.HAServerAddr != result.HAServerAddr {
 		s.log.Info().Str("masterAddr", result.MasterAddr).Str("haServerAddr", result.HAServerAddr).Msg("NameServers know the master as")
@@ -282,26 +290,7 @@ func (s *Server) clientSettings() clientSettings {
 }
 
 func (s *Server) registrarSettings() registrarSettings {
-	b := s.conf.Broker()
-	domain, subgroup := b.AddressServer()
-	return registrarSettings{
-		Servers: namesrvSettings{
-			Addr: b.NamesrvAddr, ByAddressServer: b.FetchNamesrvAddrByAddressServer, Domain: domain, Subgroup: subgroup,
-			FetchInterval: b.FetchNamesrvAddrInterval, UpdatePeriod: b.UpdateNameServerAddrPeriod,
-		},
-		Period:                b.RegisterPeriod(),
-		Timeout:               b.RegisterBrokerTimeout,
-		ForceRegister:         b.ForceRegister,
-		Compressed:            b.CompressedRegister,
-		SingleTopic:           b.EnableSingleTopicRegister,
-		Split:                 b.EnableSplitRegistration,
-		SplitSize:             b.SplitRegistrationSize,
-		Permission:            int32(b.BrokerPermission),
-		SlaveActingMaster:     b.EnableSlaveActingMaster,
-		NotActiveTimeout:      b.BrokerNotActiveTimeout,
-		HeartbeatInterval:     b.BrokerHeartbeatInterval,
-		CompatibleWithOldNSrv: b.CompatibleWithOldNameSrv,
-		ZoneName:              s.zone[0],
-		ZoneMode:              s.zone[1],
-	}
+	settings := newRegistrarSettings(s.conf.Broker())
+	settings.ZoneName, settings.ZoneMode = s.zoneName, s.zoneMode
+	return settings
 }

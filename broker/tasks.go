@@ -2,12 +2,16 @@ package broker
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
-// waterMarkPeriod is how often the queues are looked at; spec/broker.md appendix A. The scan for silent clients has
-// clientScan. What registers, and what tells consumers of changes, keeps its own time.
-const waterMarkPeriod = time.Second
+// When the scheduled tasks run; spec/broker.md appendix A. The scan for silent clients has clientScan. What registers, and
+// what tells consumers of changes, keeps its own time.
+const (
+	waterMarkPeriod   = time.Second
+	fastFailurePeriod = 50 * time.Millisecond // the original's 10 ms are for sending, whose limit is shorter
+)
 
 // clientScanLoop removes clients that have been silent for too long, until ctx ends.
 func (s *Server) clientScanLoop(ctx context.Context) error {
@@ -39,4 +43,32 @@ func (s *Server) waterMarkLoop(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// fastFailureLoop answers SYSTEM_BUSY to requests that have waited for too long, until ctx ends: their askers have given
+// up by then. brokerFastFailureEnable switches it.
+func (s *Server) fastFailureLoop(ctx context.Context) error {
+	tick := time.NewTicker(fastFailurePeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			b := s.conf.Broker()
+			if !b.BrokerFastFailureEnable {
+				continue
+			}
+			expired := s.work.heartbeat.Expire(b.WaitTimeInHeartbeatQueue, remarkTimeout) +
+				s.work.admin.Expire(b.WaitTimeInAdminBrokerQueue, remarkTimeout)
+			if expired > 0 {
+				s.log.Warn().Int("requests", expired).Msg("requests have waited for too long: answered SYSTEM_BUSY")
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func remarkTimeout(waited time.Duration, queue int) string {
+	return fmt.Sprintf("[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: %dms, size of queue: %d",
+		waited.Milliseconds(), queue)
 }

@@ -138,7 +138,7 @@ func completions(app *cli.App, words []string) (found []candidate) {
 		for _, c := range commands {
 			if c.HasName(word) {
 				commands, flags = c.Subcommands, append(slices.Clone(c.Flags), cli.HelpFlag)
-				if c.Name == brokerName {
+				if c.Name == brokerName || c.Name == standaloneName {
 					keys = conf.BrokerKeys
 				}
 				break

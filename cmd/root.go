@@ -46,7 +46,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Version: Version,
 		Description: "Takes the place of the Java NameServer and broker of RocketMQ 4.x and 5.x: same protocol, same configuration files.\n" +
 			"Try:  mq namesrv --set listenPort=9876",
-		Commands:                  []*cli.Command{namesrvCommand(), brokerCommand(), adminCommand(), benchCommand(), completionCommand()},
+		Commands:                  []*cli.Command{namesrvCommand(), brokerCommand(), standaloneCommand(), adminCommand(), benchCommand(), completionCommand()},
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		DisableSliceFlagSeparator: true, // values have commas
