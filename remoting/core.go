@@ -95,7 +95,7 @@ func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
 		return err
 	}
 	if cmd.IsResponse() {
-		p.deliver(detach(cmd, false))
+		p.deliver(cmd)
 		large.release()
 		return nil
 	}

@@ -21,9 +21,10 @@
 // # Limits
 //
 // Every peer can cost only what [Limits] says. It is not read from while its output is not taken or its share of
-// requests is on executors; nothing is dropped then, and nobody else waits for it. Large frames wait for room in
-// their sockets. A connection ends after the idle time without a complete frame and without progress in writing,
-// at the first byte that makes no frame, and when it holds up others (see [CloseReason]).
+// requests is on executors; nothing is dropped then, and nobody else waits for it. Of answers that may be large
+// ([Entry.LargeAnswer]) one at a time is made for it. Large frames wait for room in their sockets. A connection ends
+// after the idle time without a complete frame and without progress in writing, at the first byte that makes no frame,
+// and when it holds up others (see [CloseReason]).
 //
 // # Locks
 //

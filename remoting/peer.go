@@ -156,7 +156,7 @@ func (p *Peer) waitForRoom(ctx context.Context, n int) error {
 	return nil
 }
 
-// deliver gives a response to the call that waits for it.
+// deliver gives a copy of a response to the call that waits for it, if there is one.
 func (p *Peer) deliver(resp *protocol.Command) {
 	p.mu.Lock()
 	answer, ok := p.calls[resp.Opaque]
@@ -166,7 +166,7 @@ func (p *Peer) deliver(resp *protocol.Command) {
 		p.core.log.Debug().Str("remoteAddr", p.remote).Int32("opaque", resp.Opaque).Msg("response without a request")
 		return
 	}
-	answer <- resp
+	answer <- detach(resp, false)
 }
 
 // Respond answers a held request, one whose handler returned nil, nil, by its opaque. It never waits for the peer.
