@@ -33,6 +33,10 @@ const DefaultIdle = 120 * time.Second
 // defaultStopTime is ServerConfig.StopTime's default.
 const defaultStopTime = 3 * time.Second
 
+// DefaultMaxConnections is how many connections a server has at once unless it is told otherwise; the limit of the
+// process for open files may be lower. Idle they cost some 600 MB.
+const DefaultMaxConnections = 100_000
+
 // ServerConfig is what a Server needs. Only one of Table and Default is of the essence.
 type ServerConfig struct {
 	Table    Table
@@ -47,7 +51,7 @@ type ServerConfig struct {
 
 	Idle           func() time.Duration // asked before every check, so it may change; nil: DefaultIdle; 0: never
 	Limits         Limits
-	MaxConnections int // further ones are closed at once; 0: no limit
+	MaxConnections int // further ones are closed at once; 0: DefaultMaxConnections
 	SendBuffer     int // SO_SNDBUF of connections in bytes; 0: the system's choice
 	ReceiveBuffer  int // SO_RCVBUF
 
@@ -86,6 +90,9 @@ func NewServer(ln net.Listener, cfg ServerConfig) (*Server, error) {
 	}
 	if cfg.StopTime <= 0 {
 		cfg.StopTime = defaultStopTime
+	}
+	if cfg.MaxConnections <= 0 {
+		cfg.MaxConnections = DefaultMaxConnections
 	}
 	core := newCore(cfg.Table, cfg.Limits, 64, cfg.Log)
 	core.fallback, core.errors, core.hooks, core.codec = cfg.Default, cfg.Errors, cfg.Hooks, cfg.Codec
@@ -234,7 +241,7 @@ func isPassing(err error) bool {
 func (s *Server) admit(sock net.Conn) {
 	p := s.core.newPeer(sock)
 	s.mu.Lock()
-	full := s.cfg.MaxConnections > 0 && len(s.peers) >= s.cfg.MaxConnections
+	full := len(s.peers) >= s.cfg.MaxConnections
 	ending := s.ending
 	if !full && !ending {
 		s.peers[p] = false
