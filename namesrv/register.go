@@ -234,19 +234,25 @@ func (t *routeTable) plan(r *registration, body *protocol.RegisterBrokerBody) (*
 func (t *routeTable) planTopics(r *registration, body *protocol.RegisterBrokerBody, p *registrationPlan, changed bool) {
 	named := 0 // topics of the group that are in the table
 	t.stamp++
+	if p.group == nil {
+		p.puts = make([]topicPut, 0, len(body.Topics))
+	}
 	for i := range body.Topics {
 		put := topicPut{config: &body.Topics[i]}
 		if e, ok := t.topics.Load(put.config.TopicName); ok {
 			put.entry = e
-			if at, ok := e.find(r.header.BrokerName); ok && e.stamp != t.stamp { // else the later one of a name counts
-				e.stamp = t.stamp
-				named++
-				old, q := &e.queues[at], p.queueEntry(put.config)
-				if !changed {
-					q.withheld = old.withheld // 327 may have given the permission back
-				}
-				if old.same(&q) {
-					continue
+			if p.group != nil { // else no topic has it
+				at, ok := e.find(r.header.BrokerName)
+				if ok && e.stamp != t.stamp { // else the later one of a name counts
+					e.stamp = t.stamp
+					named++
+					old, q := &e.queues[at], p.queueEntry(put.config)
+					if !changed {
+						q.withheld = old.withheld // 327 may have given the permission back
+					}
+					if old.same(&q) {
+						continue
+					}
 				}
 			}
 		}
