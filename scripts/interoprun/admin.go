@@ -49,20 +49,34 @@ type admin struct {
 	line string
 }
 
-// run runs commands, words separated by tabs, in one process and returns their masked outputs. After each it calls then, if given.
+// open starts the program, which runs one command after the other.
+func (a *admin) open() (*process, error) {
+	return a.w.java("mqadmin-"+a.line[:1], a.line, true, "Admin")
+}
+
+// command runs a command, its words separated by tabs, in the program of admin.open and returns its output.
+func (p *process) command(words string) ([]string, error) {
+	out, err := p.ask(words, func(s string) bool { return s == "### done" }, time.Minute)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, strings.Join(out, "\n"))
+	}
+	return out[:len(out)-1], nil
+}
+
+// run runs commands in one process and returns their masked outputs. After each it calls then, if given.
 func (a *admin) run(then func(i int) error, commands ...string) ([]string, error) {
-	p, err := a.w.java("mqadmin-"+a.line[:1], a.line, true, "Admin")
+	p, err := a.open()
 	if err != nil {
 		return nil, err
 	}
 	defer p.stop(time.Second)
 	var outputs []string
 	for i, c := range commands {
-		out, err := p.ask(c, func(s string) bool { return s == "### done" }, time.Minute)
+		out, err := p.command(c)
 		if err != nil {
-			return outputs, fmt.Errorf("%w: %s", err, strings.Join(out, "\n"))
+			return outputs, err
 		}
-		outputs = append(outputs, a.w.mask(out[:len(out)-1]))
+		outputs = append(outputs, a.w.mask(out))
 		if then != nil {
 			if err := then(i); err != nil {
 				return outputs, err
@@ -122,19 +136,23 @@ var (
 
 func anyAddr(body string) string { return anyBroker.ReplaceAllLiteralString(body, `"brokerAddr":""`) }
 
-// mask takes out of an output what differs from run to run: ports, paths, load figures, and the order, for Java's is that of hash
-// tables.
+// mask takes out of an output what differs from run to run.
 func (w *world) mask(out []string) string {
+	names := map[string]string{w.addr: "NAMESERVER"}
+	for line, port := range w.ports {
+		names["127.0.0.1:"+strconv.Itoa(port)] = brokerName(line)
+	}
+	return mask(out, names)
+}
+
+// mask takes out of an output what differs from run to run: ports, for names, paths, load figures, and the order, for Java's is
+// that of hash tables.
+func mask(out []string, names map[string]string) string {
 	var text []string
 	for _, s := range out {
 		s = addrText.ReplaceAllStringFunc(s, func(addr string) string {
-			for _, line := range lines {
-				if addr == "127.0.0.1:"+strconv.Itoa(w.ports[line]) {
-					return "ADDR-OF-" + brokerName(line)
-				}
-			}
-			if addr == w.addr {
-				return "ADDR-OF-NAMESERVER"
+			if name, ok := names[addr]; ok {
+				return "ADDR-OF-" + name
 			}
 			return addr
 		})

@@ -1,5 +1,5 @@
-// Command interoprun runs mq's NameServer with the official brokers, clients and admin tools, and compares it with the Java
-// NameServer. scripts/interop builds what it needs and starts it.
+// Command interoprun runs mq's NameServer and broker with the official servers, clients and admin tools of both lines, and
+// compares them with Java's. scripts/interop builds what it needs and starts it.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	flag.StringVar(&s.mq, "mq", "", "the mq binary")
 	flag.StringVar(&s.goclient, "goclient", "", "the binary of scripts/interoprun/goclient")
 	flag.StringVar(&s.peers, "peers", "", "where scripts/peers/install put the Java peers")
-	only := flag.String("only", "", "a part: java (the Java NameServer alone, to see that the checks are right), swap (java, then mq in its place) or mq")
+	only := flag.String("only", "", "a part: java (the Java NameServer alone, to see that the checks are right), swap (java, then mq in its place), mq, broker (mq's broker), or broker-admin, broker-killed, broker-silence, broker-20k, broker-100k, broker-folders")
 	keep := flag.Bool("keep", false, "leave the working directory")
 	flag.Parse()
 
@@ -76,6 +76,14 @@ func main() {
 }
 
 func (s *suite) run(only string) {
+	for _, part := range brokerParts {
+		if only == "" || only == "broker" || only == part.name {
+			part.run(s)
+		}
+	}
+	if strings.HasPrefix(only, "broker") {
+		return
+	}
 	var java, ours map[string][]string
 	if only != "mq" {
 		java = s.javaWorld(only != "java")

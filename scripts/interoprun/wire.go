@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,33 +57,75 @@ func readFrame(r io.Reader) (codec byte, head, body []byte, err error) {
 	return byte(word >> 24), b[4 : 4+h], b[4+h:], nil
 }
 
+// caller is a connection that requests are sent on, one after the other.
+type caller struct {
+	conn   net.Conn
+	opaque int
+}
+
+func dial(addr string) (*caller, error) {
+	conn, err := net.DialTimeout("tcp", addr, 2*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return &caller{conn: conn}, nil
+}
+
+func (c *caller) close() { c.conn.Close() }
+
+// call sends a request and returns the answer. After an error the connection is of no more use.
+func (c *caller) call(code, version int, ext map[string]string, body []byte) (header, []byte, error) {
+	c.opaque++
+	_ = c.conn.SetDeadline(time.Now().Add(10 * time.Second))
+	head, err := json.Marshal(header{Code: code, ExtFields: ext, Language: "JAVA", Opaque: c.opaque, Version: version})
+	if err != nil {
+		return header{}, nil, err
+	}
+	if err := writeFrame(c.conn, head, body); err != nil {
+		return header{}, nil, err
+	}
+	for {
+		codec, head, body, err := readFrame(c.conn)
+		if err != nil {
+			return header{}, nil, err
+		}
+		if codec != 0 {
+			return header{}, nil, fmt.Errorf("answer in codec %d", codec)
+		}
+		var h header
+		if err := json.Unmarshal(head, &h); err != nil {
+			return header{}, nil, err
+		}
+		if h.Flag&1 != 0 && h.Opaque == c.opaque { // else a request of the server
+			return h, body, nil
+		}
+	}
+}
+
+// must is a call that succeeds, with the newest version.
+func (c *caller) must(code int, ext map[string]string, body []byte) ([]byte, error) {
+	h, answer, err := c.call(code, 513, ext, body)
+	if err == nil && h.Code != 0 {
+		err = fmt.Errorf("code %d is answered %d %s", code, h.Code, h.Remark)
+	}
+	return answer, err
+}
+
 // ask sends one request on a connection of its own and returns the answer.
 func ask(addr string, code, version int, ext map[string]string) (header, string, error) {
-	c, err := net.DialTimeout("tcp", addr, 2*time.Second)
+	c, err := dial(addr)
 	if err != nil {
 		return header{}, "", err
 	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-	head, err := json.Marshal(header{Code: code, ExtFields: ext, Language: "JAVA", Opaque: 1, Version: version})
-	if err != nil {
-		return header{}, "", err
-	}
-	if err := writeFrame(c, head, nil); err != nil {
-		return header{}, "", err
-	}
-	codec, head, body, err := readFrame(c)
-	if err != nil {
-		return header{}, "", err
-	}
-	var h header
-	if codec != 0 {
-		return h, "", fmt.Errorf("answer in codec %d", codec)
-	}
-	return h, string(body), json.Unmarshal(head, &h)
+	defer c.close()
+	h, body, err := c.call(code, version, ext, nil)
+	return h, string(body), err
 }
 
 var bareKey = regexp.MustCompile(`([{,])(-?\d+):`)
+
+// quoteKeys makes the bare numeric names of a body, which Java writes, strings.
+func quoteKeys(body []byte) []byte { return bareKey.ReplaceAll(body, []byte(`$1"$2":`)) }
 
 // byValue brings a body into an order of its own: Java's is that of hash tables. Bare numeric names count as quoted.
 func byValue(body string) (string, error) {
@@ -89,7 +133,7 @@ func byValue(body string) (string, error) {
 		return "", nil
 	}
 	var v any
-	d := json.NewDecoder(strings.NewReader(bareKey.ReplaceAllString(body, `$1"$2":`)))
+	d := json.NewDecoder(bytes.NewReader(quoteKeys([]byte(body))))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
 		return "", err
@@ -121,12 +165,20 @@ func sorted(v any) string {
 	return string(b)
 }
 
-// relay passes a broker's connections on to a NameServer and counts what is asked and answered on them.
+// relay passes a broker's connections on to a NameServer and notes what is asked and answered on them.
 type relay struct {
-	addr string
+	addr  string
+	bytes atomic.Int64 // passed on to the NameServer
 
-	mu      sync.Mutex
-	ok, bad map[int]int // by request code: answered with success, and otherwise; guarded by mu
+	mu    sync.Mutex
+	calls []call // in the order of their answers; guarded by mu
+}
+
+// call is a request that was answered, or that is not to be.
+type call struct {
+	asked, answered time.Time
+	code, result    int
+	size            int // of the request's body, in bytes
 }
 
 func newRelay(to string) *relay {
@@ -134,7 +186,7 @@ func newRelay(to string) *relay {
 	if err != nil {
 		panic(err) // no port left on the loopback address
 	}
-	r := &relay{addr: l.Addr().String(), ok: map[int]int{}, bad: map[int]int{}}
+	r := &relay{addr: l.Addr().String()}
 	go func() {
 		for {
 			from, err := l.Accept()
@@ -146,40 +198,51 @@ func newRelay(to string) *relay {
 				from.Close()
 				continue
 			}
-			var asked sync.Map // opaque, then code
-			go r.pass(server, from, func(h header) { asked.Store(h.Opaque, h.Code) })
-			go r.pass(from, server, func(h header) {
-				code, ok := asked.LoadAndDelete(h.Opaque)
+			var asked sync.Map // opaque, then call
+			go r.pass(server, from, &r.bytes, func(h header, size int) {
+				c := call{asked: time.Now(), code: h.Code, size: size}
+				if h.Flag&2 == 0 {
+					asked.Store(h.Opaque, c)
+					return
+				}
+				c.answered = c.asked // one-way: that will do
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.calls = append(r.calls, c)
+			})
+			go r.pass(from, server, nil, func(h header, _ int) {
+				c, ok := asked.LoadAndDelete(h.Opaque)
 				if !ok {
 					return
 				}
+				done := c.(call)
+				done.answered, done.result = time.Now(), h.Code
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				if h.Code == 0 {
-					r.ok[code.(int)]++
-				} else {
-					r.bad[code.(int)]++
-				}
+				r.calls = append(r.calls, done)
 			})
 		}
 	}()
 	return r
 }
 
-// pass copies one direction and shows every header.
-func (r *relay) pass(dst, src net.Conn, show func(header)) {
+// pass copies one direction, counts its bytes, and shows every header with the size of the body.
+func (r *relay) pass(dst, src net.Conn, count *atomic.Int64, show func(header, int)) {
 	defer dst.Close()
 	pr, pw := io.Pipe()
 	go func() {
 		for in := bufio.NewReader(pr); ; {
-			codec, head, _, err := readFrame(in)
+			codec, head, body, err := readFrame(in)
 			if err != nil {
-				_, _ = io.Copy(io.Discard, in) // counting ends, passing on does not
+				_, _ = io.Copy(io.Discard, in) // noting ends, passing on does not
 				return
+			}
+			if count != nil {
+				count.Add(int64(8 + len(head) + len(body)))
 			}
 			var h header
 			if codec == 0 && json.Unmarshal(head, &h) == nil {
-				show(h)
+				show(h, len(body))
 			}
 		}
 	}()
@@ -187,15 +250,37 @@ func (r *relay) pass(dst, src net.Conn, show func(header)) {
 	pw.Close()
 }
 
-func (r *relay) succeeded(code int) int {
+// answered returns the calls since begin, of one of the codes if any are given.
+func (r *relay) answered(begin time.Time, codes ...int) []call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ok[code]
+	var found []call
+	for _, c := range r.calls {
+		if c.asked.After(begin) && (len(codes) == 0 || slices.Contains(codes, c.code)) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// succeeded counts the calls of a code that were answered with success.
+func (r *relay) succeeded(code int) int {
+	n := 0
+	for _, c := range r.answered(time.Time{}, code) {
+		if c.result == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // failed counts registrations and heartbeats that were not answered with success.
 func (r *relay) failed() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.bad[103] + r.bad[322] + r.bad[904]
+	n := 0
+	for _, c := range r.answered(time.Time{}, 103, 322, 904) {
+		if c.result != 0 {
+			n++
+		}
+	}
+	return n
 }

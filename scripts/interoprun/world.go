@@ -90,8 +90,11 @@ func (w *world) java(name, line string, talk bool, main string, args ...string) 
 	return w.s.start(w.name+" "+name, talk, []string{"ROCKETMQ_HOME=" + home, "NAMESRV_ADDR="}, append(argv, args...)...)
 }
 
-func (w *world) startJava() (err error) {
-	if w.server, err = w.java("namesrv", javaNamesrv, false, "org.apache.rocketmq.namesrv.NamesrvStartup", "-c", w.conf); err != nil {
+func (w *world) startJava() error { return w.startNamesrv(javaNamesrv) }
+
+// startNamesrv starts the Java NameServer of a line.
+func (w *world) startNamesrv(line string) (err error) {
+	if w.server, err = w.java("namesrv", line, false, "org.apache.rocketmq.namesrv.NamesrvStartup", "-c", w.conf); err != nil {
 		return err
 	}
 	return within(20*time.Second, w.answers)

@@ -88,6 +88,7 @@ public class Client {
         consumer.setConsumerGroup(group);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setPollNameServerInterval(2000);
+        consumer.setHeartbeatBrokerInterval(5000);
         consumer.subscribe(topic, "*");
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             for (MessageExt m : messages) {
@@ -101,6 +102,7 @@ public class Client {
         producer.setNamesrvAddr(namesrv);
         producer.setProducerGroup(group + "-producer");
         producer.setPollNameServerInterval(2000);
+        producer.setHeartbeatBrokerInterval(5000);
         producer.setSendMsgTimeout(10000);
         producer.start();
     }
