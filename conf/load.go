@@ -319,9 +319,9 @@ const envPrefix = "MQ_"
 
 // envName brings keys and variables to a form in which they are compared: MQ_LISTEN_PORT, MQ_LISTENPORT and
 // listenPort are the same, and so are MQ_TLS_SERVER_KEY_PATH and tls.server.keyPath.
-func envName(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", ".", "").Replace(s))
-}
+func envName(s string) string { return strings.ToLower(separators.Replace(s)) }
+
+var separators = strings.NewReplacer("_", "", ".", "") // one for all: each start asks for every key
 
 // variables reads the MQ_… variables. Empty ones count as not set.
 func (l *loader) variables() (layer, error) {
