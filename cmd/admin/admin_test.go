@@ -267,7 +267,7 @@ func TestBrokerStatus(t *testing.T) {
 func TestBrokerConfig(t *testing.T) {
 	c := startCluster(t)
 	for _, b := range []*fakeBroker{c.a, c.a1, c.b} {
-		b.answer(protocol.ReqGetBrokerConfig, remoting.Body([]byte("b=2\na=1\nbrokerIP1=127.0.0.1\ntext=x\\\\y = z\n")))
+		b.answer(protocol.ReqGetBrokerConfig, remoting.Body([]byte("b=2\na=1\nbrokerIP1=127.0.0.1\ntext=x\\y = z\n")))
 	}
 	golden(t, "getBrokerConfig", succeed(t, "getBrokerConfig", "-n", c.ns, "-b", c.a1.Addr), c.masks...)
 	golden(t, "getBrokerConfig-c", succeed(t, "getBrokerConfig", "-n", c.ns, "-c", "east"), c.masks...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
@@ -106,19 +107,18 @@ func (c *Client) BrokerConfigs(ctx context.Context, at Target) (*BrokerConfigs, 
 	return &BrokerConfigs{tables}, err
 }
 
-// readConfig asks a server for its configuration: GET_BROKER_CONFIG (26) or GET_NAMESRV_CONFIG (319).
+// readConfig asks a server for its configuration: GET_BROKER_CONFIG (26) or GET_NAMESRV_CONFIG (319). Servers write an
+// item a line without escaping anything (spec/namesrv.md §11.2), so it is read like that, and not as a properties file.
 func (c *Client) readConfig(ctx context.Context, addr string, code protocol.RequestCode) (map[string]string, error) {
 	resp, err := c.call(ctx, addr, code, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	properties, err := conf.ParseProperties(conf.DecodeText(resp.Body))
-	if err != nil {
-		return nil, bodyError(addr, err)
-	}
-	table := make(map[string]string, len(properties))
-	for _, p := range properties {
-		table[p.Key] = p.Value
+	table := map[string]string{}
+	for line := range strings.Lines(conf.DecodeText(resp.Body)) {
+		if key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "="); ok {
+			table[key] = value
+		}
 	}
 	return table, nil
 }

@@ -137,13 +137,13 @@ func TestUnreadableAnswers(t *testing.T) {
 	fake := startFake(t)
 	for _, code := range []protocol.RequestCode{
 		protocol.ReqGetBrokerClusterInfo, protocol.ReqGetRouteInfoByTopic, protocol.ReqGetAllTopicListFromNameServer, protocol.ReqGetBrokerRuntimeInfo,
-		protocol.ReqGetConsumerConnectionList, protocol.ReqGetBrokerConfig,
+		protocol.ReqGetConsumerConnectionList,
 	} {
 		fake.answer(code, remoting.Body([]byte(`{"a\uxxxx":`)))
 	}
 	for _, args := range [][]string{
 		{"clusterList", "-n", fake.Addr}, {"topicList", "-n", fake.Addr}, {"topicRoute", "-n", fake.Addr, "-t", "T"}, {"brokerStatus", "-b", fake.Addr},
-		{"consumerConnection", "-b", fake.Addr, "-g", "G"}, {"getBrokerConfig", "-b", fake.Addr},
+		{"consumerConnection", "-b", fake.Addr, "-g", "G"},
 	} {
 		_, stderr := fail(t, args...)
 		require.Contains(t, stderr, "answer of", args)
