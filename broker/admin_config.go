@@ -23,10 +23,11 @@ func (s *Server) updateConfig(_ context.Context, _ *remoting.Peer, cmd *protocol
 		return nil, err
 	}
 	if slices.Contains(changed, "brokerPermission") {
-		if err := s.topics.bump(); err != nil { // NameServers compare versions, and this changes what they are told
+		err := s.topics.bump() // NameServers compare versions, and this changes what they are told
+		s.registrar.registerSoon(true)
+		if err != nil {
 			return nil, err
 		}
-		s.registrar.registerSoon(true)
 	}
 	if slices.Contains(changed, "namesrvAddr") {
 		s.registrar.serversChanged()

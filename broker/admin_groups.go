@@ -48,9 +48,7 @@ func (s *Server) updateGroupList(_ context.Context, peer *remoting.Peer, cmd *pr
 	if err := s.groups.updateList(body.GroupConfigList); err != nil {
 		return nil, err
 	}
-	for i := range body.GroupConfigList {
-		s.logChange(peer, "consumer group updated", "group", body.GroupConfigList[i].GroupName)
-	}
+	s.logChanges(peer, "consumer groups updated", "groups", len(body.GroupConfigList))
 	return remoting.Success(), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
@@ -55,9 +56,7 @@ func (s *Server) updateTopicList(_ context.Context, peer *remoting.Peer, cmd *pr
 	if err := s.topics.updateList(body.TopicConfigList); err != nil {
 		return nil, err
 	}
-	for i := range body.TopicConfigList {
-		s.logChange(peer, "topic updated", "topic", body.TopicConfigList[i].TopicName)
-	}
+	s.logChanges(peer, "topics updated", "topics", len(body.TopicConfigList))
 	return topicUpdated, nil
 }
 
@@ -147,5 +146,19 @@ func (s *Server) systemTopics(context.Context, *remoting.Peer, *protocol.Command
 
 // logChange notes what somebody has changed.
 func (s *Server) logChange(peer *remoting.Peer, what, key, name string) {
-	s.log.Info().Str(key, name).Str("remoteAddr", peer.RemoteAddr()).Msg(what)
+	s.log.Info().Str(key, brief(name)).Str("remoteAddr", peer.RemoteAddr()).Msg(what)
+}
+
+// logChanges notes that somebody has changed many things at once.
+func (s *Server) logChanges(peer *remoting.Peer, what, key string, n int) {
+	s.log.Info().Int(key, n).Str("remoteAddr", peer.RemoteAddr()).Msg(what)
+}
+
+// brief is a name as log lines have it: a peer may send megabytes where a name belongs.
+func brief(name string) string {
+	const longest = 256 // bytes
+	if len(name) <= longest {
+		return name
+	}
+	return strings.ToValidUTF8(name[:longest], "") + "…"
 }

@@ -33,15 +33,16 @@ type clientSettings struct {
 type groupFinder interface {
 	// get returns a group that there is.
 	get(name string) (*protocol.SubscriptionGroupConfig, bool)
-	// find also makes it, if that is allowed; nil without an error: there is none and none is to be made.
-	find(name string) (*protocol.SubscriptionGroupConfig, error)
+	// findAll also makes groups, if that is allowed, and waits for the disk once; nil for a name without an error: there is
+	// none and none is to be made.
+	findAll(names []string) ([]*protocol.SubscriptionGroupConfig, error)
 }
 
 // retryTopics is what clients need of the table of topics.
 type retryTopics interface {
 	get(name string) (*protocol.TopicConfig, bool)
-	// ensureRetryTopic returns the group's retry topic, with this order flag. It waits for the disk but not for NameServers.
-	ensureRetryTopic(group string, queues int32, unitMode, order bool) (*protocol.TopicConfig, error)
+	// ensureRetryTopics makes retry topics, but for those it refuses. It waits for the disk, once, but not for NameServers.
+	ensureRetryTopics(wanted []retryTopic) (refused []error, err error)
 }
 
 var (

@@ -44,18 +44,23 @@ func (g *clientGroups) get(name string) (*protocol.SubscriptionGroupConfig, bool
 	return config, ok
 }
 
-func (g *clientGroups) find(name string) (*protocol.SubscriptionGroupConfig, error) {
+func (g *clientGroups) findAll(names []string) ([]*protocol.SubscriptionGroupConfig, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if config, ok := g.groups[name]; ok {
-		return config, nil
+	list := make([]*protocol.SubscriptionGroupConfig, len(names))
+	for i, name := range names {
+		config, ok := g.groups[name]
+		switch {
+		case ok:
+		case g.fail != nil:
+			return nil, g.fail
+		case g.create:
+			made := protocol.NewSubscriptionGroupConfig(name)
+			config, g.groups[name] = &made, &made
+		}
+		list[i] = config
 	}
-	if !g.create || g.fail != nil {
-		return nil, g.fail
-	}
-	config := protocol.NewSubscriptionGroupConfig(name)
-	g.groups[name] = &config
-	return &config, nil
+	return list, nil
 }
 
 func (g *clientGroups) names() []string {
@@ -69,6 +74,7 @@ type clientTopics struct {
 	mu     sync.Mutex
 	topics map[string]*protocol.TopicConfig
 	fail   error // of making a topic
+	refuse error // of what cannot be made
 }
 
 func (t *clientTopics) get(name string) (*protocol.TopicConfig, bool) {
@@ -78,18 +84,25 @@ func (t *clientTopics) get(name string) (*protocol.TopicConfig, bool) {
 	return config, ok
 }
 
-func (t *clientTopics) ensureRetryTopic(group string, queues int32, unitMode, order bool) (*protocol.TopicConfig, error) {
+func (t *clientTopics) ensureRetryTopics(wanted []retryTopic) (refused []error, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.refuse != nil {
+		return []error{t.refuse}, nil
+	}
 	if t.fail != nil {
 		return nil, t.fail
 	}
-	config := protocol.TopicConfig{TopicName: retryTopicPrefix + group, ReadQueueNums: queues, WriteQueueNums: queues, Perm: 6, Order: order}
-	if unitMode {
-		config.TopicSysFlag = 2
+	for _, w := range wanted {
+		config := protocol.TopicConfig{
+			TopicName: retryTopicPrefix + w.group, ReadQueueNums: w.queues, WriteQueueNums: w.queues, Perm: 6, Order: w.order,
+		}
+		if w.unitMode {
+			config.TopicSysFlag = 2
+		}
+		t.topics[config.TopicName] = &config
 	}
-	t.topics[config.TopicName] = &config
-	return &config, nil
+	return nil, nil
 }
 
 func (t *clientTopics) names() []string {

@@ -101,7 +101,8 @@ func (m *consumerManager) heartbeat(c client, entries []consumerEntry, fingerpri
 		change := consumerChange{group: g.name}
 		switch {
 		case joined:
-			change.joined = &member.client
+			newcomer := member.client // which may get another id once mu is free
+			change.joined = &newcomer
 			g.state.idList.Store(nil)
 		case member.id != c.id:
 			m.roster.rename(member, c.id)

@@ -5,6 +5,7 @@
 // Start reading at New, Server.Run and Server.handlers, which is all that the broker can do.
 //
 //	server.go, tasks.go    parts and their lifetimes; what is done over and over
+//	lockfile*.go           one broker at a time works on the files
 //	identity.go            who and where the broker is
 //	handlers.go            one table of all requests, for both ports
 //	admin_*.go             requests about topics, groups, configuration and the state of the broker

@@ -258,26 +258,42 @@ func (t *groupTable) snapshot() ([]*protocol.SubscriptionGroupConfig, map[string
 // find returns the group called name, and makes it with default settings if there is none and that is allowed. It returns
 // nil without an error if there is no such group and none is to be made.
 func (t *groupTable) find(name string) (*protocol.SubscriptionGroupConfig, error) {
-	if g, ok := t.get(name); ok {
-		return g, nil
+	found, err := t.findAll([]string{name})
+	if err != nil {
+		return nil, err
 	}
+	return found[0], nil
+}
+
+// findAll is find for several groups, with one write. It returns them in the order of names.
+func (t *groupTable) findAll(names []string) ([]*protocol.SubscriptionGroupConfig, error) {
+	found := make([]*protocol.SubscriptionGroupConfig, len(names))
+	var missing []int
 	settings := t.settings()
-	if !settings.AutoCreateSubscriptionGroup && !(settings.EnableCreateSysGroup && strings.HasPrefix(name, systemGroupPrefix)) {
-		return nil, nil
-	}
-	if validateGroupName(name) != nil {
-		return nil, nil
-	}
-	var found *protocol.SubscriptionGroupConfig
-	err := t.file.commit(func(d *groupDraft) error {
-		if g, ok := d.get(name); ok {
-			found = g
-			return nil
+	for i, name := range names {
+		if g, ok := t.get(name); ok {
+			found[i] = g
+			continue
 		}
-		g := protocol.NewSubscriptionGroupConfig(name)
-		found = &g
-		d.put(found)
-		d.bump()
+		allowed := settings.AutoCreateSubscriptionGroup || settings.EnableCreateSysGroup && strings.HasPrefix(name, systemGroupPrefix)
+		if allowed && validateGroupName(name) == nil {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	err := t.file.commit(func(d *groupDraft) error {
+		for _, i := range missing {
+			g, ok := d.get(names[i])
+			if !ok {
+				made := protocol.NewSubscriptionGroupConfig(strings.Clone(names[i])) // it may be part of a request
+				g = &made
+				d.put(g)
+				d.bump()
+			}
+			found[i] = g
+		}
 		return nil
 	})
 	if err != nil {
@@ -371,11 +387,23 @@ func (t *groupTable) isForbidden(group, topic string, bit int) bool {
 	return t.forbidden(group, topic)>>bit&1 != 0
 }
 
-// setForbidden sets or clears one bit of the mask of a group and topic, whether or not these exist. Other topics of the
-// group keep theirs; the original drops them with the last bit of one (spec/broker.md appendix B).
+// setForbidden sets or clears one bit of the mask of a group and topic, whether or not these exist; bits can be set only where
+// there may be a group and a topic of these names. Other topics of the group keep theirs; the original drops them with the
+// last bit of one (spec/broker.md appendix B).
 func (t *groupTable) setForbidden(group, topic string, bit int, on bool) error {
 	if bit < 0 || bit > 31 {
 		return errForbiddenBit
+	}
+	if on {
+		if _, exists := t.get(group); !exists {
+			if err := validateGroupName(group); err != nil {
+				return err
+			}
+		}
+		if err := validateOwnTopicName(topic); err != nil {
+			return err
+		}
+		group, topic = strings.Clone(group), strings.Clone(topic) // they may be parts of a request
 	}
 	return t.file.commit(func(d *groupDraft) error {
 		before := d.masks(group)

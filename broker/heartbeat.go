@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
@@ -40,25 +41,10 @@ func (s *clientService) heartbeat(_ context.Context, peer *remoting.Peer, cmd *p
 		return nil, err
 	}
 	settings := s.Settings()
-	entries := make([]consumerEntry, 0, len(beat.ConsumerDataSet))
-	for i := range beat.ConsumerDataSet {
-		data := &beat.ConsumerDataSet[i]
-		if settings.RejectPullConsumer && data.ConsumeType == protocol.ConsumeActively {
-			continue
-		}
-		group, err := s.Groups.find(data.GroupName)
-		if err != nil {
-			return nil, err
-		}
-		if group == nil {
-			continue
-		}
-		if err := s.ensureRetryTopic(group, data, beat.WithoutSub); err != nil {
-			return nil, err
-		}
-		entries = append(entries, consumerEntry{data, group.NotifyConsumerIDsChangedEnable})
+	entries, err := s.consumerEntries(&beat, settings.RejectPullConsumer)
+	if err != nil {
+		return nil, err
 	}
-
 	c := client{id: beat.ClientID, peer: peer, language: cmd.Language, version: cmd.Version}
 	changes, stale := s.consumers.heartbeat(c, entries, beat.HeartbeatFingerprint, beat.WithoutSub)
 	s.consumersChanged(changes, "heartbeat")
@@ -117,32 +103,56 @@ func validateHeartbeat(beat *protocol.HeartbeatData) error {
 	return nil
 }
 
-// ensureRetryTopic makes the retry topic of a consumer. It is ordered if a topic that the group subscribes is; a heartbeat
-// without subscriptions says nothing about that, where the original takes it for none.
+// consumerEntries returns the consumers of a heartbeat that are to be registered, with the groups and retry topics that they
+// need on disk: written once, however many there are.
+func (s *clientService) consumerEntries(beat *protocol.HeartbeatData, rejectPull bool) ([]consumerEntry, error) {
+	var entries []consumerEntry
+	var names []string
+	for i := range beat.ConsumerDataSet {
+		data := &beat.ConsumerDataSet[i]
+		if rejectPull && data.ConsumeType == protocol.ConsumeActively {
+			continue
+		}
+		entries, names = append(entries, consumerEntry{ConsumerData: data}), append(names, data.GroupName)
+	}
+	groups, err := s.Groups.findAll(names)
+	if err != nil {
+		return nil, err
+	}
+	retries := make([]retryTopic, 0, len(groups))
+	registered := entries[:0]
+	for i, group := range groups {
+		if group == nil {
+			continue
+		}
+		e := entries[i]
+		e.notify = group.NotifyConsumerIDsChangedEnable
+		registered = append(registered, e)
+		retries = append(retries, retryTopic{
+			group: group.GroupName, queues: group.RetryQueueNums, unitMode: e.UnitMode, order: s.isOrdered(group.GroupName, e.ConsumerData, beat.WithoutSub),
+		})
+	}
+	refused, err := s.Topics.ensureRetryTopics(retries)
+	for _, err := range refused {
+		// A group of an old file may have a name of which no topic can be made. Its consumers consume all the same.
+		s.log.Warn().Err(err).Str("clientId", beat.ClientID).Msg("group without retry topic")
+	}
+	return registered, err
+}
+
+// isOrdered tells whether a group subscribes an ordered topic. A heartbeat without subscriptions says nothing about that,
+// where the original takes it for no.
 //
 // Source: spec/broker.md §3.4.
-func (s *clientService) ensureRetryTopic(group *protocol.SubscriptionGroupConfig, data *protocol.ConsumerData, withoutSub bool) error {
+func (s *clientService) isOrdered(group string, data *protocol.ConsumerData, withoutSub bool) bool {
 	ordered := func(topic string) bool {
 		config, ok := s.Topics.get(topic)
 		return ok && config.Order
 	}
-	order := false
 	if withoutSub {
-		for _, topic := range s.consumers.topicsOf(group.GroupName) {
-			order = order || ordered(topic)
-		}
-	} else {
-		for i := range data.SubscriptionDataSet {
-			order = order || ordered(data.SubscriptionDataSet[i].Topic)
-		}
+		return slices.ContainsFunc(s.consumers.topicsOf(group), ordered)
 	}
-	_, err := s.Topics.ensureRetryTopic(group.GroupName, group.RetryQueueNums, data.UnitMode, order)
-	if _, ok := errors.AsType[*remoting.Error](err); ok {
-		// A group of an old file may have a name of which no topic can be made. Its consumers consume all the same.
-		s.log.Warn().Err(err).Str("consumerGroup", group.GroupName).Msg("group without retry topic")
-		return nil
-	}
-	return err
+	return slices.ContainsFunc(data.SubscriptionDataSet, func(sub protocol.SubscriptionData) bool { return ordered(sub.Topic) })
 }
 
 // unregisterClient takes the asking connection out of a producer group, a consumer group or both (35).

@@ -117,7 +117,7 @@ func TestHeartbeatMakesGroupsAndRetryTopics(t *testing.T) {
 	})
 	t.Run("a group of an old file whose name makes no topic consumes without retry topic", func(t *testing.T) {
 		r := newClientRig(t)
-		r.topics.fail = &remoting.Error{Code: protocol.RespInvalidParameter, Remark: "the name"}
+		r.topics.refuse = &remoting.Error{Code: protocol.RespInvalidParameter, Remark: "the name"}
 		c := r.dial()
 		c.beat(newBeat("a").consumer("a b", "T"))
 		require.Equal(t, []string{"a"}, c.members("a b"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -56,6 +57,7 @@ type Server struct {
 	clients   *clientService
 	registrar *registrar
 	client    *remoting.Client // towards NameServers
+	lock      *os.File         // of the store's folder; closed by Run
 
 	main, fast *remoting.Server
 	work       workQueues
@@ -65,8 +67,9 @@ type Server struct {
 	firstRegistration chan struct{} // closed by registered
 }
 
-// New checks the options, loads what was stored, and wires a server. It starts nothing.
-func New(o Options) (*Server, error) {
+// New checks the options, locks the folder of what is stored, loads it, and wires a server. It starts nothing. It is an error
+// if another broker works in that folder.
+func New(o Options) (_ *Server, err error) {
 	if o.Main == nil || o.Fast == nil || o.Config == nil {
 		return nil, errors.New("broker: two listeners and a configuration are needed")
 	}
@@ -74,8 +77,18 @@ func New(o Options) (*Server, error) {
 		o.Now = time.Now
 	}
 	cfg := o.Config.Snapshot()
+	lock, err := lockStore(cfg.Store.StorePathRootDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = lock.Close()
+		}
+	}()
 	s := &Server{
 		conf:     o.Config,
+		lock:     lock,
 		tls:      o.TLS,
 		log:      o.Log,
 		now:      o.Now,
@@ -94,7 +107,6 @@ func New(o Options) (*Server, error) {
 		Result:   s.registered,
 		Log:      o.Log,
 	})
-	var err error
 	dir := configDir(cfg)
 	s.topics, err = openTopics(topicOptions{
 		Dir: dir, Settings: s.topicSettings, Changed: s.registrar.topicsChanged, Now: o.Now, Log: o.Log,
@@ -216,6 +228,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	err := g.Wait()
 	s.client.Close()
+	_ = s.lock.Close() // the last thing: the next broker may begin
 	return err
 }
 

@@ -77,6 +77,39 @@ func TestBrokerStartsAndStops(t *testing.T) {
 	require.NotNil(t, again.topic("Orders"))
 }
 
+// What a heartbeat needs is written at once, so that no end of groups in it keeps the broker from stopping in time.
+func TestStopWithGreatHeartbeatUnderWay(t *testing.T) {
+	b := startBroker(t)
+	beat := protocol.HeartbeatData{ClientID: "c"}
+	for i := range 5000 {
+		beat.ConsumerDataSet = append(beat.ConsumerDataSet, protocol.ConsumerData{GroupName: fmt.Sprintf("G%d", i)})
+	}
+	body := string(beat.AppendJSON(nil, protocol.FormDefault))
+	c := b.dial()
+	c.send(protocol.ReqHeartBeat, nil, body)
+	b.Admin().must(protocol.ReqGetBrokerRuntimeInfo, nil, "")
+	begin := time.Now()
+	b.stop()
+	require.Less(t, time.Since(begin), 3*time.Second)
+
+	again := startBrokerIn(t, b.dir)
+	again.dial().must(protocol.ReqHeartBeat, nil, body)
+	require.NotNil(t, again.topic("%RETRY%G4999"))
+	require.Contains(t, again.groups(), "G4999")
+}
+
+// Only one broker works in a folder; the next one may once it has ended.
+func TestLockOfTheFolder(t *testing.T) {
+	b := startBroker(t)
+	require.Equal(t, "lock", read(t, filepath.Join(b.dir, "store", "lock")))
+	before := read(t, b.topicsFile())
+	_, err := newBroker(t, b.dir, broker.Options{})
+	require.EqualError(t, err, filepath.Join(b.dir, "store", "lock")+": another broker is at work in this folder")
+	require.Equal(t, before, read(t, b.topicsFile()))
+	b.stop()
+	startBrokerIn(t, b.dir)
+}
+
 // withoutVersions masks the data version of the configuration and of mappings, which begin anew with every start.
 func withoutVersions(snapshot string) string {
 	before, rest, _ := strings.Cut(snapshot, `"mappingDataVersion":`)

@@ -157,7 +157,7 @@ func alterAttributes(known map[string]attribute, current map[string]string, chan
 		if err := a.verify(c.value); err != nil {
 			return nil, err
 		}
-		altered[key] = c.value
+		altered[strings.Clone(key)] = strings.Clone(c.value) // of the request nothing else is kept
 	}
 	if len(altered) == 0 {
 		return nil, nil

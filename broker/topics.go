@@ -189,8 +189,11 @@ func (t *topicTable) begin(from *topicState) *topicDraft {
 // bump gives the draft a new version: once for every change.
 func (d *topicDraft) bump() { d.version = bumped(d.version, d.now) }
 
-// change puts a topic in, with a new version. Tell says whether NameServers have to learn of it at once.
+// change puts a topic in, with a new version. Tell says whether NameServers have to learn of it at once. The name may be part
+// of a request, of which nothing is kept.
 func (d *topicDraft) change(topic *protocol.TopicConfig, tell bool) {
+	topic.TopicName = strings.Clone(topic.TopicName)
+	topic.MapKey = topic.TopicName
 	d.put(topic)
 	d.bump()
 	if tell {
@@ -439,46 +442,18 @@ func (t *topicTable) createOnSend(name, defaultTopic string, clientQueueNums int
 // a message comes back, topics of the system on first use. An existing topic is left alone, whatever it is like.
 // Source: spec/broker.md §3.4, §3.6.
 func (t *topicTable) createIfAbsent(name string, queues, perm, sysFlag int32) (*protocol.TopicConfig, error) {
-	return t.ensure(newTopic(name, queues, perm, sysFlag, false), false)
-}
-
-// ensureRetryTopic returns the retry topic of a group that has sent a heartbeat, and makes it if there is none. order
-// says whether the group consumes an ordered topic; a retry topic that says otherwise is changed, about which the
-// NameServers learn with the next regular registration. Source: spec/broker.md §3.4.
-func (t *topicTable) ensureRetryTopic(group string, queues int32, unitMode, order bool) (*protocol.TopicConfig, error) {
-	sysFlag := int32(0)
-	if unitMode {
-		sysFlag = sysFlagUnitSub
-	}
-	return t.ensure(newTopic(retryTopicPrefix+group, queues, permRead|permWrite, sysFlag, order), true)
-}
-
-// ensure returns the topic of wanted's name and makes it if there is none. setOrder says whether an existing one gets the
-// order flag of wanted.
-func (t *topicTable) ensure(wanted *protocol.TopicConfig, setOrder bool) (*protocol.TopicConfig, error) {
-	if topic, ok := t.get(wanted.TopicName); ok && (!setOrder || topic.Order == wanted.Order) {
+	if topic, ok := t.get(name); ok {
 		return topic, nil
 	}
-	if err := validateOwnTopicName(wanted.TopicName); err != nil {
+	topic := newTopic(name, queues, perm, sysFlag, false)
+	if err := validateOwnTopic(topic); err != nil {
 		return nil, err
 	}
-	if err := validateTopicConfig(wanted); err != nil {
-		return nil, err
-	}
-	var topic *protocol.TopicConfig
 	err := t.file.commit(func(d *topicDraft) error {
-		existing, ok := d.get(wanted.TopicName)
-		switch {
-		case !ok:
-			topic = wanted
-			d.change(wanted, true)
-		case setOrder && existing.Order != wanted.Order:
-			flipped := *existing
-			flipped.Order = wanted.Order
-			topic = &flipped
-			d.change(topic, false)
-		default:
+		if existing, ok := d.get(name); ok {
 			topic = existing
+		} else {
+			d.change(topic, true)
 		}
 		return nil
 	})
@@ -486,6 +461,61 @@ func (t *topicTable) ensure(wanted *protocol.TopicConfig, setOrder bool) (*proto
 		return nil, err
 	}
 	return topic, nil
+}
+
+// retryTopic is what a heartbeat wants of the retry topic of a group.
+type retryTopic struct {
+	group    string
+	queues   int32
+	unitMode bool
+	order    bool // the group consumes an ordered topic
+}
+
+// ensureRetryTopics makes the retry topics of groups that have sent a heartbeat, with one write. One that has another order
+// flag is changed, about which the NameServers learn with the next regular registration. refused says which cannot be made
+// because no topic can have their names or numbers; that does not keep the others from being made.
+// Source: spec/broker.md §3.4.
+func (t *topicTable) ensureRetryTopics(wanted []retryTopic) (refused []error, err error) {
+	var topics []*protocol.TopicConfig
+	for _, w := range wanted {
+		sysFlag := int32(0)
+		if w.unitMode {
+			sysFlag = sysFlagUnitSub
+		}
+		topic := newTopic(retryTopicPrefix+w.group, w.queues, permRead|permWrite, sysFlag, w.order)
+		if existing, ok := t.get(topic.TopicName); ok && existing.Order == topic.Order {
+			continue
+		}
+		if err := validateOwnTopic(topic); err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		topics = append(topics, topic)
+	}
+	if len(topics) == 0 {
+		return refused, nil
+	}
+	return refused, t.file.commit(func(d *topicDraft) error {
+		for _, topic := range topics {
+			existing, ok := d.get(topic.TopicName)
+			switch {
+			case !ok:
+				d.change(topic, true)
+			case existing.Order != topic.Order:
+				flipped := *existing
+				flipped.Order = topic.Order
+				d.change(&flipped, false)
+			}
+		}
+		return nil
+	})
+}
+
+func validateOwnTopic(t *protocol.TopicConfig) error {
+	if err := validateOwnTopicName(t.TopicName); err != nil {
+		return err
+	}
+	return validateTopicConfig(t)
 }
 
 // setOrder applies the order configuration of a NameServer: the topics that it names and that there are become ordered.

@@ -303,6 +303,16 @@ func TestCreateOnSend(t *testing.T) {
 	})
 }
 
+// ensureRetryTopic is ensureRetryTopics for one, which it returns.
+func (t *topicTable) ensureRetryTopic(group string, queues int32, unitMode, order bool) (*protocol.TopicConfig, error) {
+	refused, err := t.ensureRetryTopics([]retryTopic{{group, queues, unitMode, order}})
+	if err != nil || len(refused) > 0 {
+		return nil, errors.Join(append(refused, err)...)
+	}
+	topic, _ := t.get(retryTopicPrefix + group)
+	return topic, nil
+}
+
 func TestEnsureTopics(t *testing.T) {
 	tt := newTestTopics(t)
 	ensure := func(group string, queues int32, unit, order bool) func() error {

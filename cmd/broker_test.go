@@ -66,6 +66,19 @@ func twoPorts(t *testing.T) (mainPort, fastPort string) {
 	return "", ""
 }
 
+func TestBrokerLocksItsFolder(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "store")
+	p := startBroker(t, nil, "--set", "storePathRootDir="+root)
+	args := []string{"broker", "--set", "listenPort=0", "--set", "bindAddress=127.0.0.1", "--set", "storePathRootDir=" + root}
+	stdout, stderr, status := run(t, nil, args...)
+	require.Equal(t, 1, status)
+	require.Empty(t, stdout)
+	require.Equal(t, "mq: "+filepath.Join(root, "lock")+": another broker is at work in this folder\n", stderr)
+	require.Equal(t, -1, p.stop(t, syscall.SIGKILL), "killed")
+	p = startBroker(t, nil, "--set", "storePathRootDir="+root)
+	require.Equal(t, 0, p.stop(t, syscall.SIGTERM), p.stderr)
+}
+
 func TestBrokerListensAtBothPorts(t *testing.T) {
 	mainPort, fastPort := twoPorts(t)
 	p := startBroker(t, nil, "--set", "listenPort="+mainPort, "--set", "brokerIP1=10.1.2.3")

@@ -122,7 +122,6 @@ func TestBrokerDefaults(t *testing.T) {
 	require.Equal(t, 30*time.Second, c.Broker.RegisterPeriod())
 	require.Equal(t, 24*time.Second, c.Broker.RegisterBrokerTimeout)
 	require.Equal(t, 72*time.Hour, c.Store.TimerMaxDelay)
-	require.Equal(t, -time.Millisecond, c.Store.DisappearTimeAfterStart)
 	domain, subgroup := c.Broker.AddressServer()
 	require.Equal(t, "jmenv.tbsite.net/nsaddr", domain+"/"+subgroup)
 	require.NotContains(t, s.Text(), "namesrvAddr=", "what is not set is not shown")

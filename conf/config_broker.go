@@ -214,8 +214,6 @@ type MessageStoreConfig struct {
 	TimerWheelEnable                  bool
 	TimerMaxDelay                     time.Duration
 	TimerPrecision                    time.Duration
-	DisappearTimeAfterStart           time.Duration
-	DuplicationEnable                 bool
 	TransientStorePoolEnable          bool
 	OsPageCacheBusyTimeOut            time.Duration
 	EnableLmq                         bool

@@ -423,10 +423,10 @@ var storeKeys = []Key{
 		about("longest delay in seconds"),
 	millisInt("timerPrecisionMs", func(c *Config) *time.Duration { return &c.Store.TimerPrecision }).def("1000").from(1).
 		about("precision of delays in milliseconds"),
-	millisInt("disappearTimeAfterStart", func(c *Config) *time.Duration { return &c.Store.DisappearTimeAfterStart }).def("-1").
-		about("milliseconds after the start until periodic registration begins"),
-	boolean("duplicationEnable", func(c *Config) *bool { return &c.Store.DuplicationEnable }).
-		about("the store is a copy: nothing is registered at the start, and no slave is served"),
+	integer("disappearTimeAfterStart", anything[int]).def("-1").noEffect().
+		about("milliseconds after the start until periodic registration begins; here it begins at once"),
+	boolean("duplicationEnable", anything[bool]).noEffect().
+		about("the store is a copy: nothing is registered at the start; here it is"),
 	boolean("transientStorePoolEnable", func(c *Config) *bool { return &c.Store.TransientStorePoolEnable }).
 		about("messages are written to memory first, and to the commit log in pieces"),
 	millisLong("osPageCacheBusyTimeOutMills", func(c *Config) *time.Duration { return &c.Store.OsPageCacheBusyTimeOut }).def("1000").live().from(1).
