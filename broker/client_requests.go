@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
@@ -31,8 +32,13 @@ func (emptyHeader) AppendExt(ext protocol.Ext) protocol.Ext {
 // emptyHeaderAnswer is the answer with code 0, an empty header and nothing else.
 var emptyHeaderAnswer = &remoting.Response{Code: protocol.RespSuccess, Header: emptyHeader{}}
 
-// errLockBatch refuses a request for locks that names no group or no client.
-var errLockBatch = errors.New("LockBatchRequestBody: consumerGroup and clientId are needed")
+var (
+	// errLockBatch refuses a request for locks that names no group or no client.
+	errLockBatch = errors.New("LockBatchRequestBody: consumerGroup and clientId are needed")
+	// errLockNames refuses one with names that nobody has.
+	errLockNames = fmt.Errorf("LockBatchRequestBody: consumerGroup and clientId have %d bytes at most, topic and brokerName %d",
+		maxClientName, maxRetryTopicLength)
+)
 
 // jsonAnswer returns an answer with a body in the default form.
 func jsonAnswer(body interface {
@@ -82,7 +88,15 @@ func lockBatch(cmd *protocol.Command) (protocol.LockBatchRequestBody, error) {
 	if err == nil && (body.ConsumerGroup == "" || body.ClientID == "") {
 		err = errLockBatch
 	}
+	if err == nil && (max(len(body.ConsumerGroup), len(body.ClientID)) > maxClientName || slices.ContainsFunc(body.MQSet, hasLongName)) {
+		err = errLockNames
+	}
 	return body, err
+}
+
+// hasLongName tells whether there can be no such queue. What is locked is kept for a while.
+func hasLongName(q protocol.MessageQueue) bool {
+	return max(len(q.Topic), len(q.BrokerName)) > maxRetryTopicLength
 }
 
 // connection is a client as 203 and 204 show it.

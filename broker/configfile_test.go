@@ -205,6 +205,7 @@ var fileDamages = map[string]func(text string) string{
 }
 
 // Apache RocketMQ #6096, #3401, #9328, #9705.
+// It has the rows of the original's ConfigManagerTest, spec/broker.md §10, too.
 func TestN60DamagedTopicsFile(t *testing.T) {
 	good := goldenConfig(t, "5.5.0", "topics.json")
 	const counter = 18 // of the good file

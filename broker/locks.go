@@ -7,8 +7,12 @@ import (
 	"github.com/mq-server/mq/protocol"
 )
 
-// lockLife is how long a queue lock lives after it was taken or renewed.
-const lockLife = 60 * time.Second
+const (
+	// lockLife is how long a queue lock lives after it was taken or renewed.
+	lockLife = 60 * time.Second
+	// maxLocks bounds the locks of all groups. Beyond it no lock is given that there is not.
+	maxLocks = 1 << 20
+)
 
 // lockManager knows which client of a group consumes which queue alone, in order. Locks are memory only and survive
 // connections: a client that comes back within lockLife still has its queues. It is safe for concurrent use; it
@@ -20,6 +24,8 @@ type lockManager struct {
 
 	mu     sync.Mutex
 	groups map[string]map[protocol.MessageQueue]queueLock // never empty; guarded by mu
+	n      int                                            // locks of all groups; guarded by mu
+	most   int                                            // maxLocks
 }
 
 type queueLock struct {
@@ -28,7 +34,7 @@ type queueLock struct {
 }
 
 func newLockManager(clock func() time.Duration) *lockManager {
-	return &lockManager{clock: clock, groups: map[string]map[protocol.MessageQueue]queueLock{}}
+	return &lockManager{clock: clock, groups: map[string]map[protocol.MessageQueue]queueLock{}, most: maxLocks}
 }
 
 func (l queueLock) alive(now time.Duration) bool { return now-l.at <= lockLife }
@@ -39,14 +45,17 @@ func (m *lockManager) lock(group, clientID string, queues []protocol.MessageQueu
 	defer m.mu.Unlock()
 	now := m.clock()
 	locks := m.groups[group]
-	if locks == nil && len(queues) > 0 {
-		locks = map[protocol.MessageQueue]queueLock{}
-		m.groups[group] = locks
-	}
 	held := make([]protocol.MessageQueue, 0, len(queues))
 	for _, q := range queues {
-		if l, ok := locks[q]; ok && l.clientID != clientID && l.alive(now) {
+		switch l, ok := locks[q]; {
+		case ok && l.clientID != clientID && l.alive(now), !ok && m.n >= m.most:
 			continue
+		case !ok:
+			m.n++
+		}
+		if locks == nil {
+			locks = map[protocol.MessageQueue]queueLock{}
+			m.groups[group] = locks
 		}
 		locks[q] = queueLock{clientID, now}
 		held = append(held, q)
@@ -62,6 +71,7 @@ func (m *lockManager) unlock(group, clientID string, queues []protocol.MessageQu
 	for _, q := range queues {
 		if l, ok := locks[q]; ok && l.clientID == clientID {
 			delete(locks, q)
+			m.n--
 		}
 	}
 	if len(locks) == 0 {
@@ -99,6 +109,7 @@ func (m *lockManager) expire() {
 		for q, l := range locks {
 			if !l.alive(now) {
 				delete(locks, q)
+				m.n--
 			}
 		}
 		if len(locks) == 0 {

@@ -79,6 +79,21 @@ func TestRebalanceLockManager(t *testing.T) {
 		m.unlock("G", "b", queues(0))
 		require.Empty(t, m.groups)
 	})
+	t.Run("there is an end of them", func(t *testing.T) {
+		m, clock := setup()
+		m.most = 3
+		require.Equal(t, queues(0, 1, 2), m.lock("G", "a", queues(0, 1, 2, 3)))
+		require.Empty(t, m.lock("H", "a", queues(0)))
+		require.NotContains(t, m.groups, "H")
+		require.Equal(t, queues(0, 2), m.lock("G", "a", queues(0, 4, 2)), "those that there are can be renewed")
+		m.unlock("G", "a", queues(1))
+		require.Equal(t, queues(0), m.lock("H", "b", queues(0)))
+		clock.advance(lockLife + 1)
+		require.Equal(t, queues(0), m.lock("G", "b", queues(0)), "or taken over")
+		m.expire()
+		require.Equal(t, 1, m.n)
+		require.Equal(t, queues(5, 6), m.lock("G", "b", queues(5, 6)))
+	})
 	t.Run("expired locks and their groups are forgotten", func(t *testing.T) {
 		m, clock := setup()
 		m.lock("G", "a", queues(0, 1))
