@@ -159,6 +159,10 @@ func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *larg
 	run := func() {
 		defer p.tasks.Done()
 		defer large.release()
+		if p.Closed() && p.core.isStopping() { // cut off: what has not begun is given up
+			p.forget(1, size)
+			return
+		}
 		p.serveRequest(p.Context(), entry, cmd, 1, size)
 	}
 	busy := func(remark string) {

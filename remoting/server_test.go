@@ -430,10 +430,11 @@ func TestStopFinishesWhatHasBegun(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestStopCutsOffWhatDoesNotEnd bounds the end of a server whose handlers wait for their context.
+// TestStopCutsOffWhatDoesNotEnd bounds the end of a server whose handlers wait for their context. Those that have not begun
+// by then do not begin.
 func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
 	exec := NewExecutor("test", 1, 10)
-	began := make(chan struct{}, 1)
+	began := make(chan struct{}, 10)
 	s := newTestServer(t, ServerConfig{Log: zerolog.Nop(), StopTime: 50 * time.Millisecond, Table: Table{
 		codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
 			began <- struct{}{}
@@ -443,10 +444,15 @@ func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
 	}})
 	stop := runServer(t, s)
 	conn := dialTest(t, s)
-	conn.send(requestFrame(t, protocol.Command{Code: int32(codeSlow)}))
+	for range 5 {
+		conn.send(requestFrame(t, protocol.Command{Code: int32(codeSlow)}))
+	}
 	<-began
+	eventually(t, func() bool { return exec.Stats().Queue == 4 })
 	stop()
 	conn.closed()
+	require.Empty(t, began)
+	require.Zero(t, exec.Stats().Queue)
 }
 
 func TestMaxConnections(t *testing.T) {
