@@ -31,9 +31,7 @@ type BrokerConfig struct {
 	SplitRegistrationSize           int
 	EnableSlaveActingMaster         bool
 	BrokerHeartbeatInterval         time.Duration
-	SendHeartbeatTimeout            time.Duration
 	BrokerNotActiveTimeout          time.Duration
-	SyncBrokerMemberGroupPeriod     time.Duration
 	CompatibleWithOldNameSrv        bool
 	BrokerPermission                int
 
@@ -62,7 +60,6 @@ type BrokerConfig struct {
 	SubscriptionExpiredTimeout         time.Duration
 	RejectPullConsumerEnable           bool
 	EnableRegisterProducer             bool
-	LockInStrictMode                   bool
 	LongPollingEnable                  bool
 	ShortPollingTime                   time.Duration
 	SlaveReadEnable                    bool

@@ -90,14 +90,14 @@ var brokerKeys = []Key{
 		about("a slave may take the place of a lost master: heartbeats to the NameServers"),
 	millisInt("brokerHeartbeatInterval", func(c *Config) *time.Duration { return &c.Broker.BrokerHeartbeatInterval }).def("1000").from(100).
 		about("milliseconds between two of them"),
-	millisInt("sendHeartbeatTimeoutMillis", func(c *Config) *time.Duration { return &c.Broker.SendHeartbeatTimeout }).def("1000").live().from(1).
-		about("milliseconds that one may take"),
+	integer("sendHeartbeatTimeoutMillis", anything[int]).def("1000").noEffect().from(1).
+		about("milliseconds that one may take; here nothing waits for it"),
 	millisLong("brokerNotActiveTimeoutMillis", func(c *Config) *time.Duration { return &c.Broker.BrokerNotActiveTimeout }).def("10000").live().
 		about("milliseconds of silence after which NameServers are to take this broker for lost"),
-	millisInt("syncBrokerMemberGroupPeriod", func(c *Config) *time.Duration { return &c.Broker.SyncBrokerMemberGroupPeriod }).def("1000").from(100).
-		about("milliseconds between two looks at the other brokers of the same name"),
+	integer("syncBrokerMemberGroupPeriod", anything[int]).def("1000").noEffect().from(100).
+		about("milliseconds between two looks at the other brokers of the same name; not here yet"),
 	boolean("compatibleWithOldNameSrv", func(c *Config) *bool { return &c.Broker.CompatibleWithOldNameSrv }).def("true").live().
-		about("heartbeats and these looks use requests that NameServers of 4.9 know"),
+		about("heartbeats use requests that NameServers of 4.9 know"),
 	integer("brokerPermission", func(c *Config) *int { return &c.Broker.BrokerPermission }).def("6").live().between(0, 7).
 		about("what may be done here: 4 read, 2 write, 6 both"),
 
@@ -148,8 +148,8 @@ var brokerKeys = []Key{
 		about("pull consumers are not taken in"),
 	boolean("enableRegisterProducer", func(c *Config) *bool { return &c.Broker.EnableRegisterProducer }).def("true").live().
 		about("producers are known by their heartbeats even where transactions are rejected"),
-	boolean("lockInStrictMode", func(c *Config) *bool { return &c.Broker.LockInStrictMode }).live().
-		about("queue locks need the consent of most brokers of this name"),
+	boolean("lockInStrictMode", anything[bool]).noEffect().
+		about("queue locks need the consent of most brokers of this name; not here yet: each decides alone"),
 	boolean("longPollingEnable", func(c *Config) *bool { return &c.Broker.LongPollingEnable }).def("true").live().
 		about("pulls that find nothing wait"),
 	millisLong("shortPollingTimeMills", func(c *Config) *time.Duration { return &c.Broker.ShortPollingTime }).def("1000").live().from(1).
