@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -403,6 +404,40 @@ func TestN61VersionAndTableTogether(t *testing.T) {
 		topics, version := r.topics.snapshot()
 		require.Equal(t, version, n.version())
 		require.Len(t, n.topics(), len(topics))
+	})
+}
+
+// N61: a version that comes with another permission never goes out with the one before, which a NameServer would keep.
+func TestN61VersionAndPermissionTogether(t *testing.T) {
+	w := newTimedWorld("127.0.0.1:1")
+	var armed atomic.Bool
+	var r *testRegistrar
+	permission := func(t *testing.T, n *timedNamesrv) int32 {
+		for _, topic := range n.topics() {
+			return topic.Perm
+		}
+		t.Fatal("no topic")
+		return 0
+	}
+	runTimed(t, w, "127.0.0.1:1", func(t *testing.T, _ *testRegistrar, _ time.Time) {
+		n := w["127.0.0.1:1"]
+		require.EqualValues(t, 6, permission(t, n))
+		armed.Store(true)
+		r.registerSoon(true)
+		pass(time.Second)
+		require.False(t, armed.Load())
+		require.EqualValues(t, 4, permission(t, n))
+	}, func(test *testRegistrar, cfg *registrarConfig) {
+		r = test
+		cfg.Settings = func() registrarSettings {
+			set := test.settings()
+			if armed.CompareAndSwap(true, false) { // right after they were read
+				test.change(func(s *registrarSettings) { s.Permission = permRead })
+				test.topics.put()
+				test.registerSoon(true)
+			}
+			return set
+		}
 	})
 }
 

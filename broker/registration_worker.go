@@ -249,12 +249,16 @@ func (s *namesrvSession) step(ctx context.Context) error {
 	if s.next().After(now) {
 		return nil
 	}
+	// The table comes first: a change of the permission that is in force before its version is may go out early, under the version
+	// before. The other way round the new version could go out with the old permission, and the NameServer would take
+	// the new one for nothing new.
+	table := s.w.r.current()
 	set := s.w.r.cfg.Settings()
 	var err error
 	if s.due.After(now) {
-		err = s.tellChanges(ctx, &set)
+		err = s.tellChanges(ctx, &set, table)
 	} else {
-		err = s.round(ctx, &set)
+		err = s.round(ctx, &set, table)
 	}
 	var refused *refusedError
 	if !errors.As(err, &refused) {
@@ -273,8 +277,7 @@ func (s *namesrvSession) step(ctx context.Context) error {
 
 // round is done once per period: the broker registers, unless the NameServer may be asked first and knows the version.
 // That is so for tables beyond one frame, too: as it takes them in slices, the version says that it has all.
-func (s *namesrvSession) round(ctx context.Context, set *registrarSettings) error {
-	table := s.w.r.current()
+func (s *namesrvSession) round(ctx context.Context, set *registrarSettings, table *registrationTable) error {
 	form := set.bodyForm()
 	if s.told != nil && !s.force && !set.Split && (!set.ForceRegister || table.inSlices(form)) {
 		needed, err := s.registrationNeeded(ctx, set, table)
@@ -332,10 +335,9 @@ func (s *namesrvSession) registerAll(ctx context.Context, set *registrarSettings
 
 // tellChanges registers the topics that have changed since the NameServer was last told: one by one if the settings
 // say so and they are few, else in one message. Where they are many it registers all.
-func (s *namesrvSession) tellChanges(ctx context.Context, set *registrarSettings) error {
+func (s *namesrvSession) tellChanges(ctx context.Context, set *registrarSettings, table *registrationTable) error {
 	const fewTopics = 16
 	s.changed = false
-	table := s.w.r.current()
 	changed := table.changes(s.told)
 	if len(changed) == 0 {
 		return nil
