@@ -326,7 +326,7 @@ var (
 	listenAddr = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 	// moving are the lines of brokerStatus whose values depend on the moment, and those of 4.9, which mq has besides.
-	moving   = regexp.MustCompile(`\b(bootTimestamp|runtime|commitLogDirCapacity|getMessageEntireTimeMax|putMessageDistributeTime|timer\w+|\w+Tps|\w+DiskRatio\S*) : .*`)
+	moving   = regexp.MustCompile(`\b(bootTimestamp|runtime|commitLogDirCapacity|getMessageEntireTimeMax|putMessageDistributeTime|timer\w+|\w+Tps|\w+DiskRatio\S*) :.*`)
 	helpText = regexp.MustCompile(`^(See|For more information,) .*https?://`) // differs with the line of the NameServer that was asked
 	of49     = regexp.MustCompile(`\b(brokerVersion|getTransferedTps) : `)
 )
