@@ -62,7 +62,7 @@ type ExponentialRetryPolicy struct {
 
 // CustomizedRetryPolicy waits as long as a list says.
 type CustomizedRetryPolicy struct {
-	Next []int64 // milliseconds
+	Next []int64 // milliseconds; default 1 s, 5 s, 10 s, 30 s, 1 to 10 min, 20 min, 30 min, 1 h, 2 h
 }
 
 // SubscriptionGroupWrapper is the content of subscriptionGroup.json and the answer to GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201).
@@ -303,7 +303,19 @@ func (r *jsonReader) customizedPolicy() *CustomizedRetryPolicy {
 	for r.member(&o) {
 		c.Next = readObjectList(r, func(n *int64) { *n = r.offset() })
 	}
+	if c.Next == nil {
+		c.Next = defaultRetrySteps()
+	}
 	return c
+}
+
+// defaultRetrySteps are the steps of a policy that does not name any, in milliseconds.
+func defaultRetrySteps() []int64 {
+	steps := []int64{1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200}
+	for i := range steps {
+		steps[i] *= 1000
+	}
+	return steps
 }
 
 // AppendJSON appends the table, ordered by group.

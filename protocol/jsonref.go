@@ -12,7 +12,7 @@ import (
 // Each resolution looks the path up from the start of the text. What that and the value cost is counted against refs, so
 // that references to references cannot multiply.
 func (r *jsonReader) reference() (back int, ok bool) {
-	rest := r.data[r.pos:]
+	rest := bytes.TrimLeft(r.data[r.pos:], " \t\r\n\f")
 	if !bytes.HasPrefix(rest, []byte(`"$ref"`)) && !bytes.HasPrefix(rest, []byte(`'$ref'`)) {
 		return 0, false
 	}

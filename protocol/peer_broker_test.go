@@ -62,3 +62,23 @@ func TestDataVersionEquality(t *testing.T) {
 		}
 	}
 }
+
+// A customized policy that names no steps has those of the original's class.
+func TestRetryPolicyWithoutSteps(t *testing.T) {
+	for _, policy := range []string{`{}`, `{"next":null}`} {
+		c, err := DecodeSubscriptionGroupConfig([]byte(`{"groupName":"G","groupRetryPolicy":{"customizedRetryPolicy":` + policy + `}}`))
+		require.NoError(t, err)
+		steps := c.GroupRetryPolicy.CustomizedRetryPolicy.Next
+		require.Len(t, steps, 18)
+		require.Equal(t, []int64{1000, 5000, 7200000}, []int64{steps[0], steps[1], steps[17]})
+	}
+}
+
+// A reference is one however it is indented.
+func TestIndentedReference(t *testing.T) {
+	f, err := DecodeTopicsFile([]byte(`{"topicConfigTable":{"A":{"perm":4},"B":{
+		"$ref" : "$.topicConfigTable.A" }}}`), 1)
+	require.NoError(t, err)
+	require.Len(t, f.Topics, 2)
+	require.EqualValues(t, 4, f.Topics[1].Perm)
+}
