@@ -44,7 +44,7 @@ type fingerprint struct {
 	version      protocol.Version
 	deleteTopics bool
 	size         int
-	hash         [2]uint64 // of the body, with seeds nobody else knows
+	hash         uint64 // of the body, with a seed nobody else knows
 }
 
 // registered is the outcome of a registration that is answered with code 0.
@@ -76,7 +76,7 @@ var errFirstRegistrationIncomplete = errors.New("register broker failed")
 func (t *routeTable) renew(r *registration, body []byte) (registered, bool) {
 	r.print = fingerprint{
 		header: r.header, version: r.version, deleteTopics: r.deleteTopics, size: len(body),
-		hash: [2]uint64{maphash.Bytes(t.seeds[0], body), maphash.Bytes(t.seeds[1], body)},
+		hash: maphash.Bytes(t.seed, body),
 	}
 	key := brokerKey{r.header.ClusterName, r.header.BrokerAddr}
 

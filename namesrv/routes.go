@@ -36,7 +36,7 @@ const (
 type routeTable struct {
 	clock func() time.Duration // monotonic; the time since any fixed moment
 
-	seeds [2]maphash.Seed // of the fingerprints of registrations
+	seed maphash.Seed // of the fingerprints of registrations
 
 	writer sync.Mutex // held by changes from begin to end; taken before mu
 	stamp  uint32     // names the registration that last saw a topic, see topicEntry.stamp; guarded by writer
@@ -171,7 +171,7 @@ func newRouteTable(clock func() time.Duration, cacheLimit int64) *routeTable {
 	}
 	return &routeTable{
 		clock:    clock,
-		seeds:    [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		seed:     maphash.MakeSeed(),
 		topics:   xsync.NewMap[string, *topicEntry](),
 		groups:   map[string]*brokerGroup{},
 		clusters: map[string][]*brokerGroup{},
