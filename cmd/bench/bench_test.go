@@ -116,7 +116,7 @@ func TestRegisterHoldsItsBrokersUntilToldOtherwise(t *testing.T) {
 			require.NoError(t, err)
 			require.EqualValues(t, 12, r.Answers)
 			require.Zero(t, r.Errors)
-			require.Equal(t, []string{"mq-bench-0000", "mq-bench-0001", "mq-bench-0002"}, held)
+			require.Equal(t, []string{"mq-bench-register-0000", "mq-bench-register-0001", "mq-bench-register-0002"}, held)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 // listens there: a NameServer never connects to a broker that has no slave.
 type Brokers struct {
 	Count      int
+	kind       kind // keeps the brokers and topics of runs apart that go on at the same time
 	Topics     int  // topics of each broker
 	OwnTopics  bool // each broker has topics of its own, instead of all having the same
 	Queues     int  // read and write queues of each topic
@@ -38,15 +39,29 @@ func (b Brokers) check() error {
 	return nil
 }
 
-func (b Brokers) name(i int) string { return fmt.Sprintf("mq-bench-%04d", i) }
+// kind is a kind of run, by its name and by the second byte of its brokers' addresses.
+type kind struct {
+	name string
+	net  int
+}
 
-func (b Brokers) addr(i int) string { return fmt.Sprintf("127.%d.%d.1:10911", 100+i/250, i%250) }
+var (
+	kindRoute    = kind{"route", 40}
+	kindRegister = kind{"register", 80}
+	kindLose     = kind{"lose", 120}
+)
+
+func (b Brokers) name(i int) string { return fmt.Sprintf("mq-bench-%s-%04d", b.kind.name, i) }
+
+func (b Brokers) host(i int) string { return fmt.Sprintf("127.%d.%d.1", b.kind.net+i/250, i%250) }
+
+func (b Brokers) addr(i int) string { return b.host(i) + ":10911" }
 
 func (b Brokers) topic(broker, i int) string {
 	if b.OwnTopics {
-		return fmt.Sprintf("bench-%04d-topic-%06d", broker, i)
+		return fmt.Sprintf("%s-%04d-topic-%06d", b.kind.name, broker, i)
 	}
-	return fmt.Sprintf("bench-topic-%06d", i)
+	return fmt.Sprintf("%s-topic-%06d", b.kind.name, i)
 }
 
 func (b Brokers) identity(i int) protocol.Ext {
@@ -84,7 +99,7 @@ func (b Brokers) register(i, round int) (*protocol.Command, error) {
 		data = body.AppendJSON(nil, protocol.FormDefault)
 	}
 	ext := append(b.identity(i),
-		protocol.Field{Key: "haServerAddr", Value: fmt.Sprintf("127.%d.%d.1:10912", 100+i/250, i%250)},
+		protocol.Field{Key: "haServerAddr", Value: b.host(i) + ":10912"},
 		protocol.Field{Key: "enableActingMaster", Value: "false"},
 		protocol.Field{Key: "compressed", Value: strconv.FormatBool(b.Compressed)},
 		protocol.Field{Key: "bodyCrc32", Value: strconv.Itoa(int(protocol.BodyCRC32(data)))},

@@ -14,6 +14,7 @@ import (
 // has forgotten it: until GET_BROKER_MEMBER_GROUP (901) names no address any more. A lost broker registers again before
 // the next one is lost.
 func RunLose(ctx context.Context, addr string, b Brokers, rounds int) (*Report, error) {
+	b.kind = kindLose
 	if err := b.check(); err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ func RunLose(ctx context.Context, addr string, b Brokers, rounds int) (*Report, 
 	}
 	defer asker.Close()
 
-	r := &Report{Kind: "lose", Addr: addr, Connections: b.Count, Depth: 1, hist: newHistogram(), Codes: map[int32]int64{},
+	r := &Report{Kind: b.kind.name, Addr: addr, Connections: b.Count, Depth: 1, hist: newHistogram(), Codes: map[int32]int64{},
 		Setup: map[string]int64{"brokers": int64(b.Count), "topics": int64(b.Topics)}}
 	start := time.Now()
 	for round := range rounds {

@@ -39,6 +39,7 @@ func (s *registerSource) appendFrame(dst []byte, opaque int32) []byte {
 
 // RunRegister loads a NameServer with full registrations (103) of brokers, each over its own connection.
 func RunRegister(ctx context.Context, o RegisterOptions) (*Report, error) {
+	o.Brokers.kind = kindRegister
 	o.Load.Connections = o.Brokers.Count
 	if err := o.Brokers.check(); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func RunRegister(ctx context.Context, o RegisterOptions) (*Report, error) {
 	}
 	r, err := drive(ctx, o.Load, sources)
 	if r != nil {
-		r.Kind = "register"
+		r.Kind = o.Brokers.kind.name
 		r.Setup = map[string]int64{"brokers": int64(o.Brokers.Count), "topics": int64(o.Brokers.Topics)}
 	}
 	return r, err

@@ -36,6 +36,7 @@ func RunRoute(ctx context.Context, o RouteOptions) (*Report, error) {
 	if err := o.Load.check(); err != nil {
 		return nil, err
 	}
+	o.Brokers.kind = kindRoute
 	topics := []string{o.Topic}
 	var setup map[string]int64
 	if o.Topic == "" {
@@ -78,7 +79,7 @@ func RunRoute(ctx context.Context, o RouteOptions) (*Report, error) {
 	}
 	r, err := drive(ctx, o.Load, sources)
 	if r != nil {
-		r.Kind, r.Setup = "route", setup
+		r.Kind, r.Setup = o.Brokers.kind.name, setup
 	}
 	return r, err
 }
