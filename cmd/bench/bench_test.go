@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"path/filepath"
 	"testing"
@@ -137,6 +138,39 @@ func TestEcho(t *testing.T) {
 	require.Zero(t, r.Errors)
 	require.Equal(t, 130.0, r.RequestBytes)
 	require.Equal(t, 70_000.0, r.ResponseBytes)
+}
+
+// A server that is slower than what is asked of it shows late answers, not none.
+func TestSlowServerIsMeasured(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		buf := make([]byte, 100)
+		for {
+			if _, err := io.ReadFull(conn, buf); err != nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond) // the server's slowness, not a wait of the test's
+			if _, err := conn.Write(buf); err != nil {
+				return
+			}
+		}
+	}()
+	r, err := RunEcho(t.Context(), Load{
+		Addr: ln.Addr().String(), Connections: 1, Depth: 1, Rate: 2000, Duration: 300 * time.Millisecond, WarmUp: 100 * time.Millisecond,
+	}, 100, 100)
+	ln.Close()
+	<-done
+	require.NoError(t, err)
+	require.Positive(t, r.Answers)
+	require.Greater(t, r.Latency.P99, 100*time.Millisecond, "latency counts from when a request was due")
 }
 
 // A server that closes connections in the middle costs errors, not the run.

@@ -77,7 +77,7 @@ func (l Load) check() error {
 // counters are shared by the drivers of a run and read by its progress line.
 type counters struct {
 	answers, errors atomic.Int64
-	measureFrom     atomic.Int64 // nanoseconds since start; latencies before it are not recorded
+	measureFrom     atomic.Int64 // nanoseconds since start; answers before it are not recorded
 }
 
 // drive runs one driver per source until the load is done or ctx ends, and returns their merged result.
@@ -379,11 +379,13 @@ func (d *driver) answer(frame []byte, now int64) error {
 	if code != int32(protocol.RespSuccess) {
 		d.shared.errors.Add(1)
 	}
-	if began < d.shared.measureFrom.Load() {
+	// An answer counts from the moment it comes: one that was due during the warm-up and comes after it is late.
+	from := d.shared.measureFrom.Load()
+	if now < from {
 		return nil
 	}
 	if d.measuredFrom == 0 {
-		d.measuredFrom = began
+		d.measuredFrom = max(began, from)
 	}
 	d.lastDone = now
 	d.answers++
