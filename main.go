@@ -1,4 +1,4 @@
-// Command mq is a NameServer for Apache RocketMQ clusters, and the tools around it. See "mq --help".
+// Command mq is a NameServer and a broker for Apache RocketMQ clusters, and the tools around them. See "mq --help".
 package main
 
 import (

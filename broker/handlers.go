@@ -1,9 +1,6 @@
 package broker
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
@@ -90,13 +87,4 @@ func (w *workQueues) all() []*remoting.Executor {
 // SYSTEM_ERROR (1): a missing field, a body that cannot be read, a bad attribute, a file that cannot be written.
 var errorCodes = []remoting.ErrorCode{
 	{Err: conf.ErrBlackList, Code: protocol.RespNoPermission}, // 16
-}
-
-// unknownCode answers a code that handlers lacks. It is a handler like the others, so that a server on its way out sends
-// newer peers away first, whatever they ask, as the original does.
-func unknownCode(_ context.Context, _ *remoting.Peer, cmd *protocol.Command) (*remoting.Response, error) {
-	return nil, &remoting.Error{
-		Code:   protocol.RespRequestCodeNotSupported, // 3
-		Remark: fmt.Sprintf(" request type %d not supported", cmd.Code),
-	}
 }

@@ -134,7 +134,7 @@ func (s *Server) newRemoting(ln net.Listener, table remoting.Table, codec protoc
 	cfg := s.conf.Snapshot()
 	return remoting.NewServer(ln, remoting.ServerConfig{
 		Table:         table,
-		Default:       &remoting.Entry{Handler: unknownCode},
+		Default:       &remoting.Entry{Handler: remoting.Unsupported},
 		Errors:        errorCodes,
 		Listener:      s,
 		Log:           s.log,

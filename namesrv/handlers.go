@@ -1,9 +1,7 @@
 package namesrv
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
@@ -83,13 +81,4 @@ func errTopicNotExist(topic protocol.Opt[string]) *remoting.Error {
 // file that cannot be written.
 var errorCodes = []remoting.ErrorCode{
 	{Err: conf.ErrBlackList, Code: protocol.RespNoPermission}, // 16
-}
-
-// unknownCode answers a code that handlers lacks. It is a handler like the others, so that a server on its way out sends
-// newer peers away first, whatever they ask, as the original does.
-func unknownCode(_ context.Context, _ *remoting.Peer, cmd *protocol.Command) (*remoting.Response, error) {
-	return nil, &remoting.Error{
-		Code:   protocol.RespRequestCodeNotSupported, // 3
-		Remark: fmt.Sprintf(" request type %d not supported", cmd.Code),
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
 )
@@ -57,7 +57,7 @@ type Production struct {
 //
 // Errors: NAMESRV_ADDR is no list of addresses.
 func ProductionFromEnviron(getenv func(string) string) (Production, error) {
-	addrs, err := parseAddrs(getenv("NAMESRV_ADDR"))
+	addrs, err := conf.ParseServers(getenv("NAMESRV_ADDR"))
 	if err != nil {
 		return Production{}, fmt.Errorf("NAMESRV_ADDR: %w", err)
 	}
@@ -162,22 +162,8 @@ func fetchAddrs(ctx context.Context, url string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseAddrs(string(text))
-}
-
-func parseAddrs(text string) ([]string, error) {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	var addrs []string
-	for addr := range strings.SplitSeq(line, ";") {
-		if addr = strings.TrimSpace(addr); addr == "" {
-			continue
-		}
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return nil, fmt.Errorf("%q is no NameServer address: %w", addr, err)
-		}
-		addrs = append(addrs, addr)
-	}
-	return addrs, nil
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return conf.ParseServers(line)
 }
 
 var errNotInProduction = errors.New("the production environment does not know the topic")

@@ -95,7 +95,7 @@ func New(o Options) (*Server, error) {
 
 	s.rpc, err = remoting.NewServer(o.Listener, remoting.ServerConfig{
 		Table:         s.handlers(),
-		Default:       &remoting.Entry{Handler: unknownCode},
+		Default:       &remoting.Entry{Handler: remoting.Unsupported},
 		Errors:        errorCodes,
 		Listener:      s,
 		Log:           o.Log,

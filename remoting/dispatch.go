@@ -19,6 +19,13 @@ func remarkNotSupported(code int32) string {
 	return " request type " + strconv.Itoa(int(code)) + " not supported"
 }
 
+// Unsupported is a handler that answers code 3, as a server does on its own for a code that its table lacks. As the Default of
+// a server it makes such requests like all others: one on its way out sends newer peers away first, whatever they
+// ask, as the original's servers with a default processor do (spec/remoting.md §5.2, §5.6).
+func Unsupported(_ context.Context, _ *Peer, cmd *protocol.Command) (*Response, error) {
+	return nil, &Error{Code: protocol.RespRequestCodeNotSupported, Remark: remarkNotSupported(cmd.Code)}
+}
+
 // maxRemark bounds, in bytes, a remark that is made from an error.
 const maxRemark = 1024
 
