@@ -29,6 +29,9 @@ const (
 	shortTimeout  = 3 * time.Second        // of 217, and of all 104 together
 	minBackoff    = 200 * time.Millisecond // before the first attempt to connect after a failure
 	maxBackoff    = 4 * time.Second        // before further ones
+
+	presumedSilent = time.Second            // after so long without an answer a NameServer is taken for silent
+	writeTimeout   = 100 * time.Millisecond // of a 104 that nobody waits for
 )
 
 // registrarSettings are the properties that the registration depends on, at one moment.
@@ -179,7 +182,7 @@ func (r *registrar) servers() []string {
 }
 
 // unregisterAll takes leave of all NameServers at once and closes the connections to them. It returns when all have
-// answered, at the latest after 3 s or when ctx ends. Call it after run.
+// answered but those known to be silent, at the latest after 3 s or when ctx ends. Call it after run.
 func (r *registrar) unregisterAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()

@@ -281,6 +281,96 @@ func TestUnregisterDeadline(t *testing.T) {
 	})
 }
 
+// Nobody waits for the farewell of a NameServer that is known to be silent, which is sent all the same, with the zone.
+func TestUnregisterFromSilent(t *testing.T) {
+	const addr = "127.0.0.1:1"
+	second := time.Second
+	for _, row := range []struct {
+		name string
+		mode string                                  // at the start
+		do   func(n *timedNamesrv, r *testRegistrar) // up to the end
+		want time.Duration
+		gone bool // there is no connection any more, hence nobody to tell
+	}{
+		{"answers", "", func(*timedNamesrv, *testRegistrar) { pass(5 * second) }, 0, false},
+		{"never answered", "silent", func(*timedNamesrv, *testRegistrar) { pass(5 * second) }, writeTimeout, false},
+		{"first registration under way", "silent", func(*timedNamesrv, *testRegistrar) { pass(300 * time.Millisecond) }, presumedSilent - 300*time.Millisecond, false},
+		{"silent over the second connection, too", "silent", func(n *timedNamesrv, _ *testRegistrar) {
+			for len(n.dials()) < 2 {
+				pass(100 * time.Millisecond)
+			}
+			require.Len(t, n.times(reqRegister), 2)
+		}, writeTimeout, false},
+		{"waits to be connected with again", "silent", func(*timedNamesrv, *testRegistrar) { pass(24*second + 10*time.Millisecond) }, 0, true},
+		{"fell silent in the second registration", "", func(n *timedNamesrv, _ *testRegistrar) {
+			pass(5 * second)
+			n.set("silent")
+			pass(10 * second)
+		}, writeTimeout, false},
+		{"fell silent unnoticed", "", func(n *timedNamesrv, _ *testRegistrar) {
+			pass(5 * second)
+			n.set("silent")
+		}, shortTimeout, false},
+		{"answers again", "silent", func(n *timedNamesrv, _ *testRegistrar) {
+			pass(20 * second)
+			n.set("")
+			pass(10 * second)
+			require.True(t, n.known())
+			n.set("silent")
+		}, shortTimeout, false},
+		{"cut the connection instead of answering", "", func(n *timedNamesrv, r *testRegistrar) {
+			pass(5 * second)
+			n.set("silent")
+			r.registerSoon(true)
+			pass(2 * second)
+			n.set("")
+			n.cut()
+			pass(second)
+			require.True(t, n.known())
+		}, 0, false},
+		{"slow", "", func(n *timedNamesrv, _ *testRegistrar) {
+			pass(5 * second)
+			n.mu.Lock()
+			n.delay = 20 * second
+			n.mu.Unlock()
+			pass(10 * second)
+		}, writeTimeout, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newTimedWorld(addr)
+			n := w[addr]
+			n.mode = row.mode
+			runTimed(t, w, addr, func(t *testing.T, r *testRegistrar, _ time.Time) {
+				r.change(func(s *registrarSettings) { s.ZoneName = "z1" })
+				row.do(n, r)
+				began := time.Now()
+				r.stop()
+				r.unregisterAll(context.Background())
+				require.Equal(t, row.want, time.Since(began))
+				if row.gone {
+					require.Empty(t, n.times(reqUnregister))
+					return
+				}
+				require.Equal(t, []int{0}, seconds(began, n.times(reqUnregister)))
+				got := n.requests()
+				last := got[len(got)-1].cmd
+				require.Equal(t, int32(reqUnregister), last.Code, "nothing follows")
+				require.Equal(t, "z1", extField(&last, "__ZONE_NAME"))
+				require.Equal(t, "broker-a", extField(&last, "brokerName"))
+				require.Equal(t, "127.0.0.1:20911", extField(&last, "brokerAddr"))
+				require.Equal(t, "GoldenCluster", extField(&last, "clusterName"))
+				require.Equal(t, "0", extField(&last, "brokerId"))
+			})
+		})
+	}
+}
+
+// extField returns an extension field, "" if it is absent.
+func extField(cmd *protocol.Command, key string) string {
+	value, _ := cmd.Ext.Get(key)
+	return value
+}
+
 // A NameServer that cuts the connection over and over is not flooded with registrations.
 func TestConnectionCutOverAndOver(t *testing.T) {
 	w := newTimedWorld("127.0.0.1:1")

@@ -26,6 +26,7 @@ type namesrvWorker struct {
 	want   wishes              // guarded by mu
 	conn   namesrvConn         // nil: not connected; guarded by mu
 	result *registrationResult // of the last registration over conn; nil: not registered; guarded by mu
+	owing  time.Time           // since when an answer is due, over whatever connection; zero: none is; guarded by mu
 
 	// What follows is owned by run.
 	state namesrvState
@@ -115,6 +116,33 @@ func (w *namesrvWorker) setAnswer(result *registrationResult) {
 	signal(w.r.answered)
 }
 
+// asked notes that a request is being sent.
+func (w *namesrvWorker) asked() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.owing.IsZero() {
+		w.owing = time.Now()
+	}
+}
+
+// heard notes a sign of life.
+func (w *namesrvWorker) heard() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.owing = time.Time{}
+}
+
+// patience is how long to wait for the last answer. A NameServer that owes one may be silent: it gets what is left of
+// presumedSilent, as a first registration may be under way, and then no more than it takes to write a request.
+func (w *namesrvWorker) patience() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.owing.IsZero() {
+		return shortTimeout
+	}
+	return max(writeTimeout, presumedSilent-time.Since(w.owing))
+}
+
 // run keeps the broker registered until ctx ends, and leaves the connection open, for unregister.
 func (w *namesrvWorker) run(ctx context.Context) {
 	wait := minBackoff
@@ -180,13 +208,14 @@ func (w *namesrvWorker) connect(ctx context.Context) (namesrvConn, error) {
 }
 
 // unregister takes leave of the NameServer, if there is a connection to it, and closes that. Without one the
-// NameServer has forgotten the broker. Call it after run.
+// NameServer has forgotten the broker. A silent one is told, too, because it may have taken in what it has not answered,
+// but is not waited for. Call it after run.
 func (w *namesrvWorker) unregister(ctx context.Context) {
 	conn := w.connection()
 	if conn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+	ctx, cancel := context.WithTimeout(ctx, w.patience())
 	defer cancel()
 	m, set := w.r.cfg.Member(), w.r.cfg.Settings()
 	resp, err := conn.Invoke(ctx, set.request(protocol.ReqUnregisterBroker, &protocol.UnRegisterBrokerRequestHeader{
@@ -434,7 +463,11 @@ func (s *namesrvSession) register(ctx context.Context, set *registrarSettings, b
 func (s *namesrvSession) invoke(ctx context.Context, timeout time.Duration, cmd *protocol.Command) (*protocol.Command, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	s.w.asked()
 	resp, err := s.conn.Invoke(limited, cmd)
+	if err == nil || limited.Err() == nil { // an answer, or the end of the connection
+		s.w.heard()
+	}
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
 		return nil, fmt.Errorf("%w to code %d within %v", errNoAnswer, cmd.Code, timeout)
