@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mq-server/mq/protocol"
 )
 
@@ -57,11 +59,27 @@ func (t *configTable[T]) with(changes map[string]*T) *configTable[T] {
 	return next
 }
 
-// configDraft collects changes to a table.
+// configDraft collects changes to a table and its data version.
 type configDraft[T any] struct {
 	table   *configTable[T]
 	changes map[string]*T // nil: removed
+	version protocol.DataVersion
+	now     int64 // milliseconds since 1970
 }
+
+func newConfigDraft[T any](table *configTable[T], version protocol.DataVersion, now int64) configDraft[T] {
+	return configDraft[T]{table: table, version: version, now: now}
+}
+
+// clone returns a draft to which changes can be made without making them to d.
+func (d *configDraft[T]) clone() configDraft[T] {
+	c := *d
+	c.changes = maps.Clone(d.changes)
+	return c
+}
+
+// bump gives the draft a new version: once for every change.
+func (d *configDraft[T]) bump() { d.version = bumped(d.version, d.now) }
 
 func (d *configDraft[T]) get(name string) (*T, bool) {
 	if c, touched := d.changes[name]; touched {
@@ -93,6 +111,20 @@ func (d *configDraft[T]) finish() *configTable[T] {
 // sortOdd sorts entries that cannot be used by name.
 func sortOdd(odd []protocol.OddEntry) {
 	slices.SortFunc(odd, func(a, b protocol.OddEntry) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// logOdd logs entries that cannot be used, with their names under key.
+func logOdd(odd []protocol.OddEntry, log zerolog.Logger, key, message string) {
+	for _, e := range odd {
+		log.Error().Str(key, e.Name).Str("entry", e.JSON).Err(e.Err).Msg(message)
+	}
+}
+
+// warnUnknown logs the names of members that are in a file and that nobody knows.
+func warnUnknown(names []string, log zerolog.Logger) {
+	if len(names) > 0 {
+		log.Warn().Strs("members", names).Msg("file has members of another release: they are lost when it is written")
+	}
 }
 
 // withoutTouched returns the odd entries whose names are not in touched: one that was made anew or removed is odd no more.

@@ -50,6 +50,28 @@ type configChange[D any] struct {
 	wake  chan struct{} // closed once
 }
 
+// openConfigFile reads the file at path with decode, or its backup, and gives f the state that loaded makes of it, after
+// writing that if loaded says so. The logger that loaded gets names the file. f has everything but path, write and state.
+func openConfigFile[S, D, F any](
+	f *configFile[S, D], path string, decode func([]byte) (F, error),
+	loaded func(storedFile[F], zerolog.Logger) (state *S, write bool),
+) error {
+	stored, err := readConfigFile(path, decode, f.log)
+	if err != nil {
+		return err
+	}
+	f.path = stored.path
+	f.write = func(data []byte) error { return conf.ReplaceFile(f.path, data) }
+	state, write := loaded(stored, f.log.With().Str("file", f.path).Logger())
+	if write {
+		if err := f.save(state); err != nil {
+			return err
+		}
+	}
+	f.state.Store(state)
+	return nil
+}
+
 // load returns the current state, which never changes.
 func (f *configFile[S, D]) load() *S { return f.state.Load() }
 
@@ -151,6 +173,20 @@ type storedFile[F any] struct {
 	// moved out of the way, to path.damaged.
 	recovered bool
 	damaged   []byte // what was in the damaged file
+}
+
+// version returns the data version for the state that was made of what was stored with version v, and tells whether that
+// state has to be written. changed says that it is not what was stored. now is in milliseconds since 1970.
+func (s *storedFile[F]) version(v protocol.DataVersion, changed bool, now int64) (version protocol.DataVersion, write bool) {
+	switch {
+	case !s.found:
+		return protocol.DataVersion{Timestamp: now}, true
+	case s.recovered:
+		return versionAfterRecovery(v, s.damaged, now), true
+	case changed:
+		return bumped(v, now), true
+	}
+	return v, false
 }
 
 // readConfigFile reads the file at path with decode, or its backup if it is missing or damaged: empty, with NUL bytes,

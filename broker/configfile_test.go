@@ -92,7 +92,7 @@ func topicNames(table *topicTable) []string {
 // storedTopics reads topics.json back, the way the next start would.
 func storedTopics(t *testing.T, dir string) protocol.TopicsFile {
 	t.Helper()
-	f, err := protocol.DecodeTopicsFile([]byte(readFile(t, filepath.Join(dir, "topics.json"))), 0)
+	f, err := protocol.DecodeTopicsFile([]byte(readFile(t, filepath.Join(dir, "topics.json"))), 0, nil)
 	require.NoError(t, err)
 	return f
 }
@@ -148,7 +148,7 @@ func TestConfigFilesOf497(t *testing.T) {
 	for _, suffix := range []string{"", ".bak"} {
 		t.Run("topics.json"+suffix, func(t *testing.T) {
 			text := goldenConfig(t, "4.9.7", "topics.json"+suffix)
-			f, err := protocol.DecodeTopicsFile([]byte(text), 0)
+			f, err := protocol.DecodeTopicsFile([]byte(text), 0, nil)
 			require.NoError(t, err)
 			require.Empty(t, f.Odd)
 			require.Empty(t, f.Unknown)
@@ -168,7 +168,7 @@ func TestConfigFilesOf497(t *testing.T) {
 		})
 		t.Run("subscriptionGroup.json"+suffix, func(t *testing.T) {
 			text := goldenConfig(t, "4.9.7", "subscriptionGroup.json"+suffix)
-			f, err := protocol.DecodeGroupsFile([]byte(text), 0)
+			f, err := protocol.DecodeGroupsFile([]byte(text), 0, nil)
 			require.NoError(t, err)
 			require.Empty(t, f.OddGroups)
 			require.Empty(t, f.Unknown)
@@ -221,7 +221,7 @@ func TestN60DamagedTopicsFile(t *testing.T) {
 			table, err := openTopics(opts)
 			require.NoError(t, err)
 
-			backup, err := protocol.DecodeTopicsFile([]byte(good), 0)
+			backup, err := protocol.DecodeTopicsFile([]byte(good), 0, nil)
 			require.NoError(t, err)
 			topics, version := table.snapshot()
 			require.ElementsMatch(t, backup.Topics, topics)
@@ -490,6 +490,18 @@ func TestPanicInAChange(t *testing.T) {
 	requireOnDisk(t, table)
 }
 
+// requireSameOdd checks that entries have the same names and texts.
+func requireSameOdd(t *testing.T, want, got []protocol.OddEntry) {
+	t.Helper()
+	texts := func(odd []protocol.OddEntry) (list []string) {
+		for _, e := range odd {
+			list = append(list, e.Name+" "+e.JSON)
+		}
+		return list
+	}
+	require.Equal(t, texts(want), texts(got))
+}
+
 // What cannot be used costs nothing else, and stays in the file until somebody puts something in its place.
 func TestOddEntries(t *testing.T) {
 	dir := t.TempDir()
@@ -525,10 +537,11 @@ func TestOddEntries(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"Null": "null", "Text": `"x"`, "Perm": `{"topicName":"Perm","perm":"rw"}`,
 		"List": `[{"topicName":"a"},{}]`}, odd, "Huge and the one without a name can be read, not used")
-	require.Contains(t, readFile(t, path), "\t\t\"Huge\":{\n")
-	require.Contains(t, readFile(t, path), "\t\t\"\":{\n")
+	require.Contains(t, readFile(t, path), "\t\t\"Huge\":{\"topicName\":\"Huge\",\"readQueueNums\":2147483647,\"writeQueueNums\":1},\n")
+	require.Contains(t, readFile(t, path), "\t\t\"\":{\"topicName\":\"Lost\"},\n")
 
 	again := openTestTopics(t, dir)
+	requireSameOdd(t, table.file.load().odd, again.file.load().odd)
 	require.Equal(t, topicNames(table), topicNames(again))
 	require.Equal(t, table.file.load().version, again.file.load().version)
 	require.NoError(t, again.update(*newTopic("Perm", 1, 6, 0, false), ""))
@@ -548,14 +561,17 @@ func TestOddEntries(t *testing.T) {
 	require.EqualValues(t, 3, config.RetryMaxTimes)
 	_, ok = g.get("Huge")
 	require.False(t, ok)
-	f, err := protocol.DecodeGroupsFile([]byte(readFile(t, groups)), 0)
+	f, err := protocol.DecodeGroupsFile([]byte(readFile(t, groups)), 0, nil)
 	require.NoError(t, err)
 	require.Len(t, f.OddGroups, 2)
 	require.Len(t, f.OddForbidden, 2)
+	groupsAgain := openTestGroups(t, dir)
+	requireSameOdd(t, g.file.load().oddGroups, groupsAgain.file.load().oddGroups)
+	requireSameOdd(t, g.file.load().oddForbidden, groupsAgain.file.load().oddForbidden)
 	require.NoError(t, g.delete("Bad"))
 	require.NoError(t, g.delete("Huge"))
 	require.Equal(t, string(g.file.load().file()), readFile(t, groups))
-	f, err = protocol.DecodeGroupsFile([]byte(readFile(t, groups)), 0)
+	f, err = protocol.DecodeGroupsFile([]byte(readFile(t, groups)), 0, nil)
 	require.NoError(t, err)
 	require.Len(t, f.OddGroups, 1)
 	require.Len(t, f.OddForbidden, 1)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 )
 
@@ -70,8 +69,6 @@ type groupState struct {
 type groupDraft struct {
 	configDraft[protocol.SubscriptionGroupConfig]
 	from      *groupState
-	version   protocol.DataVersion
-	now       int64                       // milliseconds since 1970
 	forbidden map[string]map[string]int32 // the groups whose masks have changed; nil: none left
 }
 
@@ -84,66 +81,27 @@ func openGroups(opts groupOptions) (*groupTable, error) {
 	if t.now == nil {
 		t.now = time.Now
 	}
-	now := t.nowMillis()
-	stored, err := readConfigFile(filepath.Join(opts.Dir, "subscriptionGroup.json"), func(data []byte) (protocol.GroupsFile, error) {
-		return protocol.DecodeGroupsFile(data, now)
-	}, opts.Log)
-	if err != nil {
+	t.file = &configFile[groupState, *groupDraft]{
+		log: opts.Log, begin: t.begin, finish: (*groupDraft).state, encode: (*groupState).file, committed: func(*groupDraft) {},
+	}
+	if err := openConfigFile(t.file, filepath.Join(opts.Dir, "subscriptionGroup.json"), t.decode, t.loaded); err != nil {
 		return nil, fmt.Errorf("consumer groups: %w", err)
 	}
-	t.file = &configFile[groupState, *groupDraft]{
-		path:      stored.path,
-		log:       opts.Log,
-		write:     func(data []byte) error { return conf.ReplaceFile(stored.path, data) },
-		begin:     t.begin,
-		finish:    (*groupDraft).state,
-		encode:    (*groupState).file,
-		committed: func(*groupDraft) {},
-	}
-	state, changed := t.loaded(stored, opts.Log)
-	if changed {
-		if err := t.file.save(state); err != nil {
-			return nil, err
-		}
-	}
-	t.file.state.Store(state)
 	return t, nil
+}
+
+func (t *groupTable) decode(data []byte) (protocol.GroupsFile, error) {
+	return protocol.DecodeGroupsFile(data, t.nowMillis(), usableGroup)
 }
 
 // loaded makes a state of what was stored, and tells whether it has to be written.
 func (t *groupTable) loaded(stored storedFile[protocol.GroupsFile], log zerolog.Logger) (state *groupState, write bool) {
-	now := t.nowMillis()
-	content := stored.content
-	version := content.DataVersion
-	if !stored.found {
-		version = protocol.DataVersion{Timestamp: now}
-	}
-	if stored.recovered {
-		version = versionAfterRecovery(version, stored.damaged, now)
-	}
-	if len(content.Unknown) > 0 {
-		log.Warn().Str("file", stored.path).Strs("members", content.Unknown).
-			Msg("file has members of another release: they are lost when it is written")
-	}
-	odd := content.OddGroups
-	groups := make([]*protocol.SubscriptionGroupConfig, 0, len(content.Groups))
-	for _, g := range content.Groups {
-		if err := usableGroup(g); err != nil {
-			odd = append(odd, protocol.OddEntry{Name: g.GroupName, JSON: string(g.AppendJSON(nil, protocol.FormDefault)), Err: err})
-			continue
-		}
-		groups = append(groups, g)
-	}
-	sortOdd(odd)
+	content := &stored.content
+	warnUnknown(content.Unknown, log)
+	sortOdd(content.OddGroups)
 	sortOdd(content.OddForbidden)
-	for _, e := range odd {
-		log.Error().Str("file", stored.path).Str("group", e.Name).Str("entry", e.JSON).Err(e.Err).
-			Msg("group cannot be used: its entry is kept in the file, and there is no such group until it is made anew")
-	}
-	for _, e := range content.OddForbidden {
-		log.Error().Str("file", stored.path).Str("group", e.Name).Str("entry", e.JSON).Err(e.Err).
-			Msg("what is forbidden to a group cannot be read: it is kept in the file and has no effect")
-	}
+	logOdd(content.OddGroups, log, "group", "group cannot be used: its entry is kept in the file, and there is no such group until it is made anew")
+	logOdd(content.OddForbidden, log, "group", "what is forbidden to a group cannot be read: it is kept in the file and has no effect")
 	forbidden := make(map[string]map[string]int32, len(content.Forbidden))
 	for group, topics := range content.Forbidden {
 		maps.DeleteFunc(topics, func(_ string, mask int32) bool { return mask == 0 })
@@ -151,24 +109,17 @@ func (t *groupTable) loaded(stored storedFile[protocol.GroupsFile], log zerolog.
 			forbidden[group] = topics
 		}
 	}
-	all := make([]*protocol.SubscriptionGroupConfig, 0, len(systemGroups)+len(groups))
+	groups := make([]*protocol.SubscriptionGroupConfig, 0, len(systemGroups)+len(content.Groups))
 	for _, name := range systemGroups {
 		g := protocol.NewSubscriptionGroupConfig(name)
-		all = append(all, &g)
+		groups = append(groups, &g)
 	}
-	table := newConfigTable(append(all, groups...), nameOfGroup) // stored values win
-	state = &groupState{
-		version: version, groups: table, oddGroups: withoutTouched(odd, table.byName),
+	table := newConfigTable(append(groups, content.Groups...), nameOfGroup) // stored values win
+	version, write := stored.version(content.DataVersion, len(table.byName) != len(content.Groups), t.nowMillis())
+	return &groupState{
+		version: version, groups: table, oddGroups: withoutTouched(content.OddGroups, table.byName),
 		forbidden: forbidden, oddForbidden: content.OddForbidden,
-	}
-	if !stored.found {
-		return state, true
-	}
-	if len(table.byName) != len(groups) && !stored.recovered {
-		state.version = bumped(version, now)
-		return state, true
-	}
-	return state, stored.recovered
+	}, write
 }
 
 // usableGroup refuses what the file may hold but nothing could work with.
@@ -185,14 +136,8 @@ func usableGroup(g *protocol.SubscriptionGroupConfig) error {
 func (t *groupTable) nowMillis() int64 { return t.now().UnixMilli() }
 
 func (t *groupTable) begin(from *groupState) *groupDraft {
-	return &groupDraft{
-		configDraft: configDraft[protocol.SubscriptionGroupConfig]{table: from.groups},
-		from:        from, version: from.version, now: t.nowMillis(),
-	}
+	return &groupDraft{configDraft: newConfigDraft(from.groups, from.version, t.nowMillis()), from: from}
 }
-
-// bump gives the draft a new version: once for every change.
-func (d *groupDraft) bump() { d.version = bumped(d.version, d.now) }
 
 // masks returns what is forbidden to a group, by topic.
 func (d *groupDraft) masks(group string) map[string]int32 {
@@ -322,7 +267,7 @@ func (t *groupTable) updateList(groups []protocol.SubscriptionGroupConfig) error
 		return nil
 	}
 	return t.file.commit(func(d *groupDraft) error {
-		wanted := configDraft[protocol.SubscriptionGroupConfig]{table: d.table, changes: maps.Clone(d.changes)} // one name may come twice
+		wanted := d.clone() // one name may come twice
 		var effective []*protocol.SubscriptionGroupConfig
 		for _, group := range groups {
 			changes := attributeChanges(group.Attributes)

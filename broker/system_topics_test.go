@@ -29,7 +29,7 @@ func TestSystemTopics(t *testing.T) {
 	require.Equal(t, want, got)
 
 	// Java 5.5.0 stored the same ones with these settings.
-	golden, err := protocol.DecodeTopicsFile([]byte(goldenConfig(t, "5.5.0", "topics.json")), 0)
+	golden, err := protocol.DecodeTopicsFile([]byte(goldenConfig(t, "5.5.0", "topics.json")), 0, nil)
 	require.NoError(t, err)
 	stored := newConfigTable(golden.Topics, nameOfTopic).byName
 	for name, topic := range byName(goldenTopicSettings) {

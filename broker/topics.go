@@ -10,7 +10,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 )
 
@@ -72,10 +71,8 @@ type topicState struct {
 // topicDraft is the next state in the making.
 type topicDraft struct {
 	configDraft[protocol.TopicConfig]
-	from    *topicState
-	version protocol.DataVersion
-	now     int64           // milliseconds since 1970
-	tell    map[string]bool // the topics that NameServers have to learn of
+	from *topicState
+	tell map[string]bool // the topics that NameServers have to learn of
 }
 
 func nameOfTopic(t *protocol.TopicConfig) string { return t.TopicName }
@@ -97,73 +94,30 @@ func openTopics(opts topicOptions) (*topicTable, error) {
 	if t.changed == nil {
 		t.changed = func([]string) {}
 	}
-	now := t.nowMillis()
-	stored, err := readConfigFile(filepath.Join(opts.Dir, "topics.json"), func(data []byte) (protocol.TopicsFile, error) {
-		return protocol.DecodeTopicsFile(data, now)
-	}, opts.Log)
-	if err != nil {
+	t.file = &configFile[topicState, *topicDraft]{
+		log: opts.Log, begin: t.begin, finish: (*topicDraft).state, encode: (*topicState).file, committed: t.tell,
+	}
+	if err := openConfigFile(t.file, filepath.Join(opts.Dir, "topics.json"), t.decode, t.loaded); err != nil {
 		return nil, fmt.Errorf("topics: %w", err)
 	}
-	t.file = &configFile[topicState, *topicDraft]{
-		path:      stored.path,
-		log:       opts.Log,
-		write:     func(data []byte) error { return conf.ReplaceFile(stored.path, data) },
-		begin:     t.begin,
-		finish:    (*topicDraft).state,
-		encode:    (*topicState).file,
-		committed: t.tell,
-	}
-	state, changed := t.loaded(stored, opts.Log)
-	if changed {
-		if err := t.file.save(state); err != nil {
-			return nil, err
-		}
-	}
-	t.file.state.Store(state)
 	return t, nil
+}
+
+func (t *topicTable) decode(data []byte) (protocol.TopicsFile, error) {
+	return protocol.DecodeTopicsFile(data, t.nowMillis(), usableTopic)
 }
 
 // loaded makes a state of what was stored, and tells whether it has to be written.
 func (t *topicTable) loaded(stored storedFile[protocol.TopicsFile], log zerolog.Logger) (state *topicState, write bool) {
-	now := t.nowMillis()
-	content := stored.content
-	version := content.DataVersion
-	if !stored.found {
-		version = protocol.DataVersion{Timestamp: now}
-	}
-	if stored.recovered {
-		version = versionAfterRecovery(version, stored.damaged, now)
-	}
-	if len(content.Unknown) > 0 {
-		log.Warn().Str("file", stored.path).Strs("members", content.Unknown).
-			Msg("file has members of another release: they are lost when it is written")
-	}
-	odd := content.Odd
-	topics := make([]*protocol.TopicConfig, 0, len(content.Topics))
-	for _, topic := range content.Topics {
-		if err := usableTopic(topic); err != nil {
-			odd = append(odd, protocol.OddEntry{Name: topic.TopicName, JSON: string(topic.AppendJSON(nil, protocol.FormDefault)), Err: err})
-			continue
-		}
-		topics = append(topics, topic)
-	}
-	sortOdd(odd)
-	for _, e := range odd {
-		log.Error().Str("file", stored.path).Str("topic", e.Name).Str("entry", e.JSON).Err(e.Err).
-			Msg("topic cannot be used: its entry is kept in the file, and there is no such topic until it is made anew")
-	}
+	content := &stored.content
+	warnUnknown(content.Unknown, log)
+	sortOdd(content.Odd)
+	logOdd(content.Odd, log, "topic", "topic cannot be used: its entry is kept in the file, and there is no such topic until it is made anew")
 	system := systemTopics(t.settings())
 	t.system = systemTopicSet(system)
-	table := newConfigTable(append(system, topics...), nameOfTopic) // stored values win
-	state = &topicState{version: version, topics: table, odd: withoutTouched(odd, table.byName)}
-	if !stored.found {
-		return state, true
-	}
-	if len(table.byName) != len(topics) && !stored.recovered {
-		state.version = bumped(version, now)
-		return state, true
-	}
-	return state, stored.recovered
+	table := newConfigTable(append(system, content.Topics...), nameOfTopic) // stored values win
+	version, write := stored.version(content.DataVersion, len(table.byName) != len(content.Topics), t.nowMillis())
+	return &topicState{version: version, topics: table, odd: withoutTouched(content.Odd, table.byName)}, write
 }
 
 // usableTopic refuses what the file may hold but nothing could work with.
@@ -180,14 +134,8 @@ func usableTopic(t *protocol.TopicConfig) error {
 func (t *topicTable) nowMillis() int64 { return t.now().UnixMilli() }
 
 func (t *topicTable) begin(from *topicState) *topicDraft {
-	return &topicDraft{
-		configDraft: configDraft[protocol.TopicConfig]{table: from.topics},
-		from:        from, version: from.version, now: t.nowMillis(),
-	}
+	return &topicDraft{configDraft: newConfigDraft(from.topics, from.version, t.nowMillis()), from: from}
 }
-
-// bump gives the draft a new version: once for every change.
-func (d *topicDraft) bump() { d.version = bumped(d.version, d.now) }
 
 // change puts a topic in, with a new version. Tell says whether NameServers have to learn of it at once. The name may be part
 // of a request, of which nothing is kept.
@@ -283,7 +231,7 @@ func (t *topicTable) updateAll(updates []topicUpdate) error {
 		}
 	}
 	return t.file.commit(func(d *topicDraft) error {
-		wanted := configDraft[protocol.TopicConfig]{table: d.table, changes: maps.Clone(d.changes)} // one name may come twice
+		wanted := d.clone() // one name may come twice
 		var effective []*protocol.TopicConfig
 		for _, u := range updates {
 			existing, exists := wanted.get(u.topic.TopicName)

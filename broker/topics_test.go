@@ -472,7 +472,7 @@ func TestFileIsAlwaysWhole(t *testing.T) {
 	write := table.file.write
 	table.file.write = func(data []byte) error {
 		err := write(data)
-		if _, err := protocol.DecodeTopicsFile([]byte(readFile(t, filepath.Join(dir, "topics.json"))), 0); err != nil {
+		if _, err := protocol.DecodeTopicsFile([]byte(readFile(t, filepath.Join(dir, "topics.json"))), 0, nil); err != nil {
 			t.Error(err)
 		}
 		return err
@@ -485,7 +485,7 @@ func TestFileIsAlwaysWhole(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if f, err := protocol.DecodeTopicsFile([]byte(readFile(t, filepath.Join(dir, "topics.json"))), 0); err != nil {
+			if f, err := protocol.DecodeTopicsFile([]byte(readFile(t, filepath.Join(dir, "topics.json"))), 0, nil); err != nil {
 				t.Error(err)
 			} else if !slices.ContainsFunc(f.Topics, func(c *protocol.TopicConfig) bool { return c.TopicName == name }) {
 				t.Errorf("%s is acknowledged and not on disk", name)

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"maps"
@@ -9,10 +10,10 @@ import (
 )
 
 // OddEntry is an entry of a configuration file that cannot be used: its value does not fit. It is written back as it was
-// found, so that a file that passes through here loses nothing but blanks.
+// found, byte by byte, so that it is as odd to the next reader of the file, and the file loses nothing of it.
 type OddEntry struct {
 	Name string
-	JSON string // the value, without blanks
+	JSON string // the value as it stands in the file, or that in quotes where it could not stand there again; see oddText
 	Err  error  // what is wrong with it
 }
 
@@ -29,12 +30,12 @@ type TopicsFile struct {
 var ErrNoTable = errors.New("the table is missing")
 
 // DecodeTopicsFile reads topics.json in the form of any release. now is the time in milliseconds since 1970, for a data
-// version that is absent or has no timestamp.
+// version that is absent or has no timestamp. usable says what is wrong with a topic that could be read; nil: nothing ever.
 //
-// The name of a topic is the one of its entry, whatever topicName says. An entry that does not fit lands in Odd and costs
-// the others nothing; text that is no JSON fails as a whole. A text that holds nothing gives ErrNullBody, one without
-// topicConfigTable ErrNoTable.
-func DecodeTopicsFile(data []byte, now int64) (TopicsFile, error) {
+// The name of a topic is the one of its entry, whatever topicName says. An entry that does not fit or is not usable lands
+// in Odd and costs the others nothing; text that is no JSON fails as a whole. A text that holds nothing gives ErrNullBody,
+// one without topicConfigTable ErrNoTable.
+func DecodeTopicsFile(data []byte, now int64, usable func(*TopicConfig) error) (TopicsFile, error) {
 	f := TopicsFile{DataVersion: DataVersion{Timestamp: now}}
 	err := decodeBody("TopicsFile", data, func(r *jsonReader) {
 		r.skipped = skippedOnce(&f.Unknown)
@@ -50,6 +51,7 @@ func DecodeTopicsFile(data []byte, now int64) (TopicsFile, error) {
 				f.Topics, f.Odd, found = readTable(r, func(name string) *TopicConfig {
 					t := new(TopicConfig)
 					r.namedTopicConfig(t, name)
+					check(r, t, usable)
 					return t
 				})
 			}
@@ -70,7 +72,7 @@ func (r *jsonReader) namedTopicConfig(t *TopicConfig, name string) {
 	t.MapKey, t.TopicName = name, name
 }
 
-// AppendJSON appends the file without blanks; AppendPretty makes of it what RocketMQ writes.
+// AppendJSON appends the file, without blanks but for those in odd entries; AppendPretty makes of it what RocketMQ writes.
 func (f *TopicsFile) AppendJSON(dst []byte, form JSONForm) []byte {
 	dst = append(dst, `{"dataVersion":`...)
 	dst = f.DataVersion.AppendJSON(dst, form)
@@ -106,12 +108,13 @@ func (t *forbiddenTopics) AppendJSON(dst []byte, f JSONForm) []byte {
 }
 
 // DecodeGroupsFile reads subscriptionGroup.json in the form of any release. now is the time in milliseconds since 1970, for
-// a data version that is absent or has no timestamp.
+// a data version that is absent or has no timestamp. usable says what is wrong with a group that could be read; nil: nothing
+// ever.
 //
-// The name of a group is the one of its entry, whatever groupName says. An entry of either table that does not fit is set
-// aside and costs the others nothing; text that is no JSON fails as a whole. A text that holds nothing gives ErrNullBody,
-// one without subscriptionGroupTable ErrNoTable.
-func DecodeGroupsFile(data []byte, now int64) (GroupsFile, error) {
+// The name of a group is the one of its entry, whatever groupName says. An entry of either table that does not fit or is
+// not usable is set aside and costs the others nothing; text that is no JSON fails as a whole. A text that holds nothing
+// gives ErrNullBody, one without subscriptionGroupTable ErrNoTable.
+func DecodeGroupsFile(data []byte, now int64, usable func(*SubscriptionGroupConfig) error) (GroupsFile, error) {
 	f := GroupsFile{DataVersion: DataVersion{Timestamp: now}}
 	err := decodeBody("GroupsFile", data, func(r *jsonReader) {
 		r.skipped = skippedOnce(&f.Unknown)
@@ -140,6 +143,7 @@ func DecodeGroupsFile(data []byte, now int64) (GroupsFile, error) {
 					g := new(SubscriptionGroupConfig)
 					r.groupConfig(g)
 					g.GroupName = name
+					check(r, g, usable)
 					return g
 				})
 			}
@@ -171,7 +175,7 @@ func (r *jsonReader) forbiddenTopics(group string) *forbiddenTopics {
 	return t
 }
 
-// AppendJSON appends the file without blanks; AppendPretty makes of it what RocketMQ writes.
+// AppendJSON appends the file, without blanks but for those in odd entries; AppendPretty makes of it what RocketMQ writes.
 func (f *GroupsFile) AppendJSON(dst []byte, form JSONForm) []byte {
 	dst = append(dst, `{"dataVersion":`...)
 	dst = f.DataVersion.AppendJSON(dst, form)
@@ -237,10 +241,17 @@ func readTable[T any](r *jsonReader, read func(name string) *T) (list []*T, odd 
 	return list, odd, true
 }
 
+// check fails with what usable says of a value that has been read.
+func check[T any](r *jsonReader, v *T, usable func(*T) error) {
+	if r.err == nil && usable != nil {
+		r.err = usable(v)
+	}
+}
+
 // attempt calls read for the value in front of the reader. If read fails, it consumes the value and returns its text and
 // the error, which r.err then no longer has; a value that is no JSON at all stays an error of the reader.
 func (r *jsonReader) attempt(read func()) (text string, err error) {
-	if r.err != nil {
+	if r.skipBlanks(); r.err != nil {
 		return "", nil
 	}
 	start, depth, skipped := r.pos, r.depth, r.skipped
@@ -250,9 +261,23 @@ func (r *jsonReader) attempt(read func()) (text string, err error) {
 	}
 	err, r.err = r.err, nil
 	r.pos, r.depth, r.skipped = start, depth, nil
-	text = string(r.appendValue(nil))
+	r.skipValue()
 	r.skipped = skipped
-	return text, err
+	if r.err != nil {
+		return "", nil
+	}
+	return oddText(r.data[start:r.pos]), err
+}
+
+// oddText returns the text of a value that cannot be used, for a file that it is written to again. That is the value itself,
+// except that it becomes a string, which no entry can be, if it has a reference, which could lead to something good there,
+// or NUL bytes, which would make the file a damaged one.
+func oddText(value []byte) string {
+	hasReference := (value[0] == '{' || value[0] == '[') && bytes.Contains(value, []byte("$ref"))
+	if hasReference || bytes.IndexByte(value, 0) >= 0 {
+		return string(appendJSONString(nil, string(value)))
+	}
+	return string(value)
 }
 
 // appendTable appends a map of list and odd, both ascending by name and without a common name, in the order of names.
@@ -273,7 +298,7 @@ func appendTable[T any, PT interface {
 	for len(list) > 0 || len(odd) > 0 {
 		if len(odd) > 0 && (len(list) == 0 || cmp.Compare(odd[0].Name, nameOf(list[0])) < 0) {
 			entry(odd[0].Name)
-			dst = append(dst, odd[0].JSON...)
+			dst = appendAsIs(dst, odd[0].JSON, form)
 			odd = odd[1:]
 			continue
 		}

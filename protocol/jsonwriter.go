@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"encoding/binary"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,12 +20,15 @@ const (
 	// FormStrict is standard JSON: numeric map keys in quotes, and longs beyond ±(2^53-1) as strings.
 	FormStrict
 
-	// formMarked is FormDefault with keepLine at the start of each list that is an array of numbers in Java, for AppendPretty.
+	// formMarked is FormDefault with marks for AppendPretty.
 	formMarked
 )
 
-// keepLine marks a list that AppendPretty leaves on one line. No JSON that we write has this byte otherwise.
-const keepLine = 0x01
+// Marks in formMarked. No JSON that we write has these bytes otherwise.
+const (
+	keepLine = 0x01 // at the start of a list that is an array of numbers in Java: it stays on one line
+	asIs     = 0x02 // before the length, as a uvarint, of a text that stays as it is and the text
+)
 
 // JSONBody is a body or file content that is written in RocketMQ's dialect of JSON.
 type JSONBody interface {
@@ -118,6 +122,14 @@ func appendJSONLongs(dst []byte, list []int64, f JSONForm) []byte {
 	return append(dst, ']')
 }
 
+// appendAsIs appends a value whose text is not ours, and which even AppendPretty leaves as it is.
+func appendAsIs(dst []byte, text string, f JSONForm) []byte {
+	if f == formMarked {
+		dst = binary.AppendUvarint(append(dst, asIs), uint64(len(text)))
+	}
+	return append(dst, text...)
+}
+
 // NullElement stands for null in a list of strings, where RocketMQ keeps it. It is no valid UTF-8, so that no string that
 // was read equals it.
 const NullElement = "\xFFnull"
@@ -174,8 +186,8 @@ func sortedBy[T any](list []T, cmp func(a, b T) int) []T {
 }
 
 // AppendPretty appends body in the form that RocketMQ uses for files such as topics.json: FormDefault with a line for each
-// member and element, except those of an array of numbers, a TAB per level, no blank after the colon and no newline at the
-// end (spec/since-2025-09.md §1.3).
+// member and element, except those of an array of numbers and of odd entries of a file, a TAB per level, no blank after the
+// colon and no newline at the end (spec/since-2025-09.md §1.3).
 func AppendPretty(dst []byte, body JSONBody) []byte {
 	compact := body.AppendJSON(make([]byte, 0, cap(dst)-len(dst)), formMarked) // it needs less room than what becomes of it
 	level := 0
@@ -197,6 +209,12 @@ func AppendPretty(dst []byte, body JSONBody) []byte {
 			}
 			dst = append(dst, compact[i:end+1]...)
 			i = end
+		case asIs:
+			length, n := binary.Uvarint(compact[i+1:])
+			start := i + 1 + n
+			end := start + int(length)
+			dst = append(dst, compact[start:end]...)
+			i = end - 1
 		case '{', '[':
 			dst = append(dst, c)
 			if compact[i+1] == keepLine {

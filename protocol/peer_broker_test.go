@@ -77,7 +77,7 @@ func TestRetryPolicyWithoutSteps(t *testing.T) {
 // A reference is one however it is indented.
 func TestIndentedReference(t *testing.T) {
 	f, err := DecodeTopicsFile([]byte(`{"topicConfigTable":{"A":{"perm":4},"B":{
-		"$ref" : "$.topicConfigTable.A" }}}`), 1)
+		"$ref" : "$.topicConfigTable.A" }}}`), 1, nil)
 	require.NoError(t, err)
 	require.Len(t, f.Topics, 2)
 	require.EqualValues(t, 4, f.Topics[1].Perm)
