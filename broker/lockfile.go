@@ -15,7 +15,7 @@ var errLocked = errors.New("another broker is at work in this folder")
 // the process ends. Source: spec/store.md §2.
 func lockStore(root string) (lock *os.File, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("storePathRootDir: %w", err)
 	}
 	path := filepath.Join(root, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)

@@ -86,8 +86,6 @@ func runAdmin(c *cli.Context, prepare func(o *adminOptions) adminCall) error {
 	call := prepare(o)
 	timeout := c.Duration("timeout")
 	switch {
-	case c.Args().Present():
-		return fmt.Errorf("unexpected %q (see %s --help)", c.Args().First(), c.Command.HelpName)
 	case o.err != nil:
 		return fmt.Errorf("%w (see %s --help)", o.err, c.Command.HelpName)
 	case timeout <= 0:

@@ -66,6 +66,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	allCommands(app.Commands, func(c *cli.Command) {
 		c.OnUsageError = usageError
 		c.HideHelpCommand = true
+		if c.Subcommands == nil {
+			c.Before = noWords
+		}
 	})
 	return app
 }
@@ -77,6 +80,14 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		text = "unrecognized option: " + name
 	}
 	return fmt.Errorf("%s (see %s --help)", text, c.Command.HelpName)
+}
+
+// noWords refuses words that are no options. The library takes the options behind them for words as well.
+func noWords(c *cli.Context) error {
+	if c.Args().Present() {
+		return fmt.Errorf("unexpected %q (see %s --help)", c.Args().First(), c.Command.HelpName)
+	}
+	return nil
 }
 
 func allCommands(commands []*cli.Command, visit func(*cli.Command)) {

@@ -33,6 +33,11 @@ These are the files that mq broker and mq namesrv have, and that their commands 
 home folder. --set and MQ_… variables configure the broker. A port of 0 is any that is free; the line "mq standalone ready"
 tells which. One Ctrl-C or SIGTERM ends the broker first and then the NameServer.`
 
+// standaloneKeys are those that --set cannot set, and why.
+var standaloneKeys = map[string]string{
+	"listenPort": "use --broker-port", "bindAddress": "use --bind", "namesrvAddr": "the broker registers with the NameServer beside it",
+}
+
 func standaloneCommand() *cli.Command {
 	return &cli.Command{
 		Name:        standaloneName,
@@ -74,6 +79,12 @@ func runStandalone(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, item := range c.StringSlice("set") {
+		key, _, _ := strings.Cut(item, "=")
+		if reason, ok := standaloneKeys[strings.TrimSpace(key)]; ok {
+			return fmt.Errorf("--set %s: %s", strings.TrimSpace(key), reason)
+		}
+	}
 	bind := "bindAddress=" + c.String("bind")
 	own, inherited := standaloneEnviron(os.Environ(), dir)
 
@@ -81,6 +92,10 @@ func runStandalone(c *cli.Context) error {
 	namesrvStore, err := conf.Load(conf.Sources{
 		Set: []string{bind, "listenPort=" + strconv.Itoa(c.Int("namesrv-port"))}, Environ: own, Log: log,
 	})
+	var value *conf.ValueError
+	if errors.As(err, &value) && value.Key == "bindAddress" {
+		return fmt.Errorf("--bind: %s is not %s", value.Value, value.Want)
+	}
 	if err != nil {
 		return err
 	}

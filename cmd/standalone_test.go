@@ -110,6 +110,11 @@ func TestStandaloneMistakes(t *testing.T) {
 		{[]string{"--broker-port", "-1"}, "mq: --broker-port: -1 is not a port\n"},
 		{[]string{"-d", ""}, "mq: --dir: the name of a folder is missing\n"},
 		{[]string{"-d", file}, "mq: mkdir " + file + ": not a directory\n"},
+		{[]string{"word", "--namesrv-port", "0"}, "mq: unexpected \"word\" (see mq standalone --help)\n"},
+		{[]string{"--bind", ""}, "mq: --bind: \"\" is not an IP address or a host name\n"},
+		{[]string{"--set", "listenPort=10911"}, "mq: --set listenPort: use --broker-port\n"},
+		{[]string{"--set", " bindAddress =::1"}, "mq: --set bindAddress: use --bind\n"},
+		{[]string{"--set", "namesrvAddr=10.0.0.1:9876"}, "mq: --set namesrvAddr: the broker registers with the NameServer beside it\n"},
 		{[]string{"--namesrv-port", "0", "--broker-port", "0", "--set", "nosuchkey=1"}, "mq: --set \"nosuchkey\": there is no such configuration key\n"},
 	} {
 		stdout, stderr, status := run(t, nil, append([]string{"standalone"}, row.args...)...)

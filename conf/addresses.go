@@ -99,6 +99,16 @@ func Interfaces() ([]Interface, error) {
 	return result, nil
 }
 
+// LookUp returns the address at which net.Listen listens when it is given a host's name.
+func LookUp(host string) (netip.Addr, error) {
+	addr, err := net.ResolveIPAddr("ip", host)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	ip, _ := netip.AddrFromSlice(addr.IP)
+	return ip.Unmap().WithZone(addr.Zone), nil
+}
+
 // DetectAddress chooses the address under which others most likely reach this machine: a public IPv4 address, or
 // else a private one, or else an IPv6 address. Bridges, sub-interfaces, point-to-point links, and interfaces that
 // are down are left out. A link-local address is better than nothing; ok is false if there is none at all but

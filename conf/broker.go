@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // BrokerStore holds the configuration of a running broker: what its parts read, what GET_BROKER_CONFIG shows and
@@ -94,7 +95,7 @@ const variableNamesrvAddr = "NAMESRV_ADDR"
 
 // address is the default of brokerIP1 and brokerIP2, an IPv6 address in brackets.
 func (l *loader) address() string {
-	if ip, err := netip.ParseAddr(withoutBrackets(l.value(keyBindAddress))); err == nil && !ip.IsUnspecified() {
+	if ip, ok := l.bindIP(); ok && !ip.IsUnspecified() {
 		return bracketed(ip) // nowhere else is it reached
 	}
 	list := l.src.Interfaces
@@ -108,6 +109,20 @@ func (l *loader) address() string {
 		return "127.0.0.1"
 	}
 	return bracketed(ip)
+}
+
+// bindIP is bindAddress, or the address of the host that it names; ok is false if there is no such host.
+func (l *loader) bindIP() (ip netip.Addr, ok bool) {
+	host := strings.TrimSpace(l.value(keyBindAddress))
+	if ip, err := netip.ParseAddr(withoutBrackets(host)); err == nil {
+		return ip, true
+	}
+	lookUp := l.src.LookUp
+	if lookUp == nil {
+		lookUp = LookUp
+	}
+	ip, err := lookUp(host)
+	return ip, err == nil
 }
 
 func bracketed(ip netip.Addr) string {

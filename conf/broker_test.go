@@ -196,6 +196,8 @@ func TestN47_BrokerMistakesStopTheStart(t *testing.T) {
 		{"a slave with id 0", "brokerRole=SLAVE\nbrokerId=-1", `:2: brokerId: "-1" is not above 0, as a slave's must be`},
 		{"a permission that is none", "brokerPermission=8", `:1: brokerPermission: "8" is not a whole number from 0 to 7`},
 		{"no name", "brokerName= ", `:1: brokerName: "" is not text without line breaks, and not empty`},
+		{"no folder", "storePathRootDir= ", `:1: storePathRootDir: "" is not text without line breaks, and not empty`},
+		{"an int that nothing reads", "maxStatsIdleTimeInMinutes=2147483648", `:1: maxStatsIdleTimeInMinutes: "2147483648" is not a whole number from -2147483648 to 2147483647`},
 		{"no address", "brokerIP1=", `:1: brokerIP1: "" is not an IP address or a host name`},
 		{"an address with a port", "brokerIP1=10.0.0.1:10911", `:1: brokerIP1: "10.0.0.1:10911" is not an IP address or a host name`},
 		{"an address that nobody can reach", "brokerIP2=0.0.0.0", `:1: brokerIP2: "0.0.0.0" is not an address that others can reach`},
@@ -352,8 +354,20 @@ func TestN59_WhatIsAdvertised(t *testing.T) {
 		{"the only address listened at", "bindAddress=127.0.0.1", "127.0.0.1:10911", "127.0.0.1:10912"},
 		{"the only address listened at, IPv6", "bindAddress=[::1]", "[::1]:10911", "[::1]:10912"},
 		{"all addresses", "bindAddress=::", "192.168.1.10:10911", "192.168.1.10:10912"},
+		{"the host listened at", "bindAddress=inside.example", "10.7.7.7:10911", "10.7.7.7:10912"},
+		{"the host listened at, IPv6", "bindAddress=inside6.example", "[fd00::7]:10911", "[fd00::7]:10912"},
+		{"a host that there is not, which listening will find out", "bindAddress=missing.example", "192.168.1.10:10911", "192.168.1.10:10912"},
 	} {
-		s := mustLoadBroker(t, row.text)
+		src := brokerSources(t, row.text)
+		src.LookUp = func(host string) (netip.Addr, error) {
+			addr, ok := map[string]string{"inside.example": "10.7.7.7", "inside6.example": "fd00::7"}[host]
+			if !ok {
+				return netip.Addr{}, errors.New("no such host")
+			}
+			return netip.MustParseAddr(addr), nil
+		}
+		s, err := LoadBroker(src)
+		require.NoError(t, err, row.rule)
 		require.Equal(t, row.addr, s.Snapshot().Addr(), row.rule)
 		require.Equal(t, row.ha, s.Snapshot().HAAddr(), row.rule)
 		require.Empty(t, s.notes, row.rule)
@@ -434,6 +448,8 @@ func TestBrokerUpdatesThatAreRefused(t *testing.T) {
 		{"an empty list of NameServers", "namesrvAddr= ; ", `namesrvAddr: "; " is not host:port; several are separated by ';'`},
 		{"a bad list of NameServers", "namesrvAddr=a:1,b:1", `namesrvAddr: "a:1,b:1" is not host:port; several are separated by ';'`},
 		{"a slave without an id", "brokerRole=SLAVE", `brokerId: "0" is not above 0, as a slave's must be`},
+		{"a master with an id, which would have no effect", "brokerId=3", `brokerId: "3" is not 0, as a master's must be`},
+		{"no folder", "storePathRootDir=", `storePathRootDir: "" is not text without line breaks, and not empty`},
 		{"a mode that is not here", "aclEnable=true", `aclEnable: "true" is not false, all that there is here`},
 		{"a line break", `regionId=a\nbrokerConfigPath=/x`, `regionId: "a\nbrokerConfigPath=/x" is not text without line breaks`},
 		{"a line break in a key of the file's own", `myOwnKey=a\rb`, `myOwnKey: "a\rb" is not text without line breaks`},
@@ -497,6 +513,23 @@ socksProxyConfig={"a":"hush"}
 		require.Equal(t, Mask, line(t, shown, "innerClientAuthenticationCredentials"))
 	}
 	require.Empty(t, line(t, mustLoadBroker(t, "").Text(), "metricsGrpcExporterHeader"))
+
+	// Keys that are not ours go by their names.
+	for _, key := range []string{
+		"rocketmq.client.secretKey", "accessKey", "aclAccessKey", "smtpPassword", "DB_PASSWD", "keystorePwd", "key.passphrase", "my.passcode", "authToken",
+		"user.credentials", "tls.private.key", "x-api-key", "api_key",
+	} {
+		require.Equal(t, Mask, line(t, mustLoadBroker(t, key+"=hush").Text(), key))
+	}
+	require.Equal(t, "hush", line(t, mustLoadBroker(t, "storePathKeys=hush").Text(), "storePathKeys"))
+
+	// Nor are they in the errors of what should have been key=value.
+	for _, set := range []string{"tls.server.keyPassword:hush", "tls.server.keyPassword hush"} {
+		src := brokerSources(t, "")
+		src.Set = []string{set}
+		_, err := LoadBroker(src)
+		require.EqualError(t, err, `--set "tls.server.keyPassword…": want key=value`)
+	}
 }
 
 // TestWhereBrokerUpdatesGo: into the file of brokerConfigPath, else into that of -c, else under the home folder; and
@@ -570,13 +603,75 @@ func TestPrintBroker(t *testing.T) {
 	require.Equal(t, names, printed)
 	require.Contains(t, all.String(), "\nhaListenPort=2\n")
 	got := keyValues(t, important.String())
-	// Both lists of spec/broker.md §1.1, 5.x and 4.9, and the store's own.
-	require.ElementsMatch(t, []string{
+	// Both lists of spec/broker.md §1.1, 5.x and 4.9; TestKeysLikeJavaBroker has the store's.
+	require.Subset(t, slices.Collect(maps.Keys(got)), []string{
 		"namesrvAddr", "listenPort", "brokerIP1", "recoverConcurrently", "autoCreateTopicEnable", "autoCreateSubscriptionGroup", "msgTraceTopicName",
 		"traceTopicEnable", "rejectTransactionMessage", "fetchNameSrvAddrByDnsLookup", "fetchNamesrvAddrByAddressServer", "transactionTimeOut",
 		"transactionCheckMax", "transactionCheckInterval", "aclEnable", "brokerName", "brokerClusterName", "brokerId",
-		"storePathRootDir", "storePathCommitLog", "flushDiskType", "deleteWhen", "fileReservedTime", "brokerRole", "haMasterAddress",
-	}, slices.Collect(maps.Keys(got)))
+	})
 	require.Equal(t, "b", got["brokerName"])
 	require.Equal(t, "1", got["listenPort"])
+}
+
+// javaField is a field of a configuration class of the Java broker.
+type javaField struct {
+	group       Group
+	kind, value string
+	important   bool
+}
+
+func javaFields(t *testing.T) map[string]javaField {
+	t.Helper()
+	data, err := os.ReadFile("testdata/broker-5.5.0-keys.txt")
+	require.NoError(t, err)
+	fields := map[string]javaField{}
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		require.GreaterOrEqual(t, len(columns), 3, line)
+		columns = append(columns, "", "") // trailing ones may be empty
+		f := javaField{group: Group(columns[0]), kind: columns[2], value: columns[3], important: columns[4] == "important"}
+		if _, twice := fields[columns[1]]; twice {
+			f.important = f.important || fields[columns[1]].important // listenPort of the BrokerConfig and of the listener, which counts
+		}
+		fields[columns[1]] = f
+	}
+	return fields
+}
+
+// TestKeysLikeJavaBroker compares the table of keys with the fields of the Java broker's configuration: each key is
+// there, in its group, with its type and default, and -m prints the same ones.
+func TestKeysLikeJavaBroker(t *testing.T) {
+	enums := []string{"BrokerRole", "FlushDiskType", "MessageRequestMode", "MetricsExporterType"}
+	elsewhere := map[string]string{ // what Java sets after it has made the object
+		"listenPort": "10911", "haListenPort": "", "bitMapLengthConsumeQueueExt": "112", "storePathCommitLog": "", "useTLS": "false",
+	}
+	keys := map[string]Key{}
+	for _, k := range BrokerKeys() {
+		if _, twice := keys[k.Name]; !twice {
+			keys[k.Name] = k
+		}
+	}
+	for name, java := range javaFields(t) {
+		k, ok := keys[name]
+		require.True(t, ok, name)
+		require.Equal(t, java.group, k.Group, name)
+		if slices.Contains(enums, java.kind) {
+			java.kind = "String"
+		}
+		require.Equal(t, java.kind, k.Type(), name)
+		require.Equal(t, java.important, k.Important, "%s: printed by -m", name)
+		want, known := elsewhere[name]
+		switch {
+		case known:
+			require.Equal(t, want, k.Default, name)
+		case java.value == "null":
+			require.True(t, k.Unset, name)
+		case !k.Computed && computedDefaults[name] == "":
+			require.False(t, k.Unset, name)
+			require.Equal(t, java.value, k.Default, name)
+		}
+	}
 }

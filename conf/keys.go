@@ -64,7 +64,7 @@ var namesrvTable = newTable(slices.Concat(namesrvKeys, serverKeys("9876"), clien
 var namesrvKeys = []Key{
 	str(keyRocketmqHome, func(c *Config) *string { return &c.Namesrv.RocketmqHome }).unset().
 		about("installation directory of RocketMQ; default `ROCKETMQ_HOME`. Kept for tools that show it").noEffect(),
-	str(keyKVConfigPath, func(c *Config) *string { return &c.Namesrv.KVConfigPath }).unset().
+	str(keyKVConfigPath, func(c *Config) *string { return &c.Namesrv.KVConfigPath }).unset().notEmpty().
 		about("file of the KV configuration; default `~/namesrv/kvConfig.json`"),
 	str(keyConfigStorePath, func(c *Config) *string { return &c.Namesrv.ConfigStorePath }).unset().
 		about("where updates are kept; default `~/namesrv/namesrv.properties`; with `-c` always that file"),

@@ -49,7 +49,7 @@ var brokerKeys = []Key{
 	long(keyBrokerID, func(c *Config) *int64 { return &c.Broker.BrokerID }).def("0").important().
 		about("0 for the master, above 0 for a slave. With a master's `brokerRole` always 0"),
 	str(keyBrokerIP1, func(c *Config) *string { return &c.Broker.BrokerIP1 }).unset().computed("").important().addr().
-		about("address that NameServers and clients are told. Default: `bindAddress` if that is one address, else the one that is found"),
+		about("address that NameServers and clients are told. Default: that of `bindAddress` if that is one, else the one that is found"),
 	str(keyBrokerIP2, func(c *Config) *string { return &c.Broker.BrokerIP2 }).unset().computed("").addr().
 		about("address that slaves are told. Default as for `brokerIP1`"),
 	str(keyBrokerConfigPath, func(c *Config) *string { return &c.Broker.BrokerConfigPath }).unset().
@@ -293,13 +293,13 @@ var brokerKeys = []Key{
 }
 
 var storeKeys = []Key{
-	str(keyStorePathRootDir, func(c *Config) *string { return &c.Store.StorePathRootDir }).unset().computed("").important().
+	str(keyStorePathRootDir, func(c *Config) *string { return &c.Store.StorePathRootDir }).unset().computed("").important().notEmpty().
 		about("folder of everything that is stored; default `~/store`"),
 	str(keyStorePathCommitLog, func(c *Config) *string { return &c.Store.StorePathCommitLog }).unset().computed("").important().
 		about("folder of the commit log; default `commitlog` in that folder"),
 	str("readOnlyCommitLogStorePaths", func(c *Config) *string { return &c.Store.ReadOnlyCommitLogStorePaths }).unset().
 		about("folders with further commit log files, only read"),
-	str("storeType", anything[string]).def("default").oneOf("default").
+	str("storeType", anything[string]).def("default").important().oneOf("default").
 		about("form of the consume queues"),
 	integer("mappedFileSizeCommitLog", func(c *Config) *int { return &c.Store.MappedFileSizeCommitLog }).def("1073741824").from(1).
 		about("bytes of a commit log file"),
@@ -315,15 +315,15 @@ var storeKeys = []Key{
 		about("bytes of a batch consume queue file"),
 	str("flushDiskType", func(c *Config) *string { return &c.Store.FlushDiskType }).def("ASYNC_FLUSH").important().oneOf("SYNC_FLUSH", "ASYNC_FLUSH").
 		about("whether sending waits until the message is on disk"),
-	millisInt("flushIntervalCommitLog", func(c *Config) *time.Duration { return &c.Store.FlushIntervalCommitLog }).def("500").from(1).
+	millisInt("flushIntervalCommitLog", func(c *Config) *time.Duration { return &c.Store.FlushIntervalCommitLog }).def("500").important().from(1).
 		about("milliseconds between two flushes of the commit log"),
 	integer("flushCommitLogLeastPages", func(c *Config) *int { return &c.Store.FlushCommitLogLeastPages }).def("4").live().
 		about("pages that are worth one"),
 	millisInt("flushCommitLogThoroughInterval", func(c *Config) *time.Duration { return &c.Store.FlushCommitLogThoroughInterval }).def("10000").live().from(1).
 		about("milliseconds after which fewer pages are"),
-	boolean("flushCommitLogTimed", func(c *Config) *bool { return &c.Store.FlushCommitLogTimed }).def("true").live().
+	boolean("flushCommitLogTimed", func(c *Config) *bool { return &c.Store.FlushCommitLogTimed }).def("true").important().live().
 		about("flush in this interval whatever happens"),
-	millisInt("commitIntervalCommitLog", func(c *Config) *time.Duration { return &c.Store.CommitIntervalCommitLog }).def("200").from(1).
+	millisInt("commitIntervalCommitLog", func(c *Config) *time.Duration { return &c.Store.CommitIntervalCommitLog }).def("200").important().from(1).
 		about("the same for `transientStorePoolEnable`"),
 	integer("commitCommitLogLeastPages", func(c *Config) *int { return &c.Store.CommitCommitLogLeastPages }).def("4").live().
 		about("as `flushCommitLogLeastPages`"),
@@ -343,7 +343,7 @@ var storeKeys = []Key{
 		about("hours of the day, two digits, separated by `;`, when old files are deleted"),
 	integer("fileReservedTime", func(c *Config) *int { return &c.Store.FileReservedTime }).def("72").important().live().
 		about("hours that a file is kept"),
-	integer("deleteFileBatchMax", func(c *Config) *int { return &c.Store.DeleteFileBatchMax }).def("10").live().from(1).
+	integer("deleteFileBatchMax", func(c *Config) *int { return &c.Store.DeleteFileBatchMax }).def("10").important().live().from(1).
 		about("files deleted in one go"),
 	millisInt("deleteCommitLogFilesInterval", func(c *Config) *time.Duration { return &c.Store.DeleteCommitLogFilesInterval }).def("100").live().
 		about("milliseconds between two deletions"),
@@ -361,31 +361,31 @@ var storeKeys = []Key{
 		about("per cent from which on nothing is stored"),
 	integer("diskSpaceCleanForciblyRatio", func(c *Config) *int { return &c.Store.DiskSpaceCleanForciblyRatio }).def("85").live().between(0, 100).
 		about("per cent from which on files are deleted before their time"),
-	boolean("cleanFileForciblyEnable", func(c *Config) *bool { return &c.Store.CleanFileForciblyEnable }).def("true").live().
+	boolean("cleanFileForciblyEnable", func(c *Config) *bool { return &c.Store.CleanFileForciblyEnable }).def("true").important().live().
 		about("whether they are"),
 	integer("maxMessageSize", func(c *Config) *int { return &c.Store.MaxMessageSize }).def("4194304").live().from(1).
 		about("bytes of a message's body"),
 	boolean("checkCRCOnRecover", func(c *Config) *bool { return &c.Store.CheckCRCOnRecover }).def("true").
 		about("bodies are checked after a crash"),
-	integer("maxTransferBytesOnMessageInMemory", func(c *Config) *int { return &c.Store.MaxTransferBytesOnMessageInMemory }).def("262144").live().from(1).
+	integer("maxTransferBytesOnMessageInMemory", func(c *Config) *int { return &c.Store.MaxTransferBytesOnMessageInMemory }).def("262144").important().live().from(1).
 		about("bytes in an answer to a pull"),
-	integer("maxTransferCountOnMessageInMemory", func(c *Config) *int { return &c.Store.MaxTransferCountOnMessageInMemory }).def("32").live().from(1).
+	integer("maxTransferCountOnMessageInMemory", func(c *Config) *int { return &c.Store.MaxTransferCountOnMessageInMemory }).def("32").important().live().from(1).
 		about("messages in it"),
-	integer("maxTransferBytesOnMessageInDisk", func(c *Config) *int { return &c.Store.MaxTransferBytesOnMessageInDisk }).def("65536").live().from(1).
+	integer("maxTransferBytesOnMessageInDisk", func(c *Config) *int { return &c.Store.MaxTransferBytesOnMessageInDisk }).def("65536").important().live().from(1).
 		about("bytes in it, for messages that are no longer in memory"),
-	integer("maxTransferCountOnMessageInDisk", func(c *Config) *int { return &c.Store.MaxTransferCountOnMessageInDisk }).def("8").live().from(1).
+	integer("maxTransferCountOnMessageInDisk", func(c *Config) *int { return &c.Store.MaxTransferCountOnMessageInDisk }).def("8").important().live().from(1).
 		about("messages in it, for those"),
-	integer("accessMessageInMemoryMaxRatio", func(c *Config) *int { return &c.Store.AccessMessageInMemoryMaxRatio }).def("40").live().between(0, 100).
+	integer("accessMessageInMemoryMaxRatio", func(c *Config) *int { return &c.Store.AccessMessageInMemoryMaxRatio }).def("40").important().live().between(0, 100).
 		about("per cent of the memory that holds messages"),
 	integer("pullBatchMaxMessageCount", func(c *Config) *int { return &c.Store.PullBatchMaxMessageCount }).def("160").live().from(1).
 		about("messages in an answer, whatever the pull asks for"),
-	boolean("messageIndexEnable", func(c *Config) *bool { return &c.Store.MessageIndexEnable }).def("true").
+	boolean("messageIndexEnable", func(c *Config) *bool { return &c.Store.MessageIndexEnable }).def("true").important().
 		about("messages can be found by their keys"),
 	integer("maxHashSlotNum", func(c *Config) *int { return &c.Store.MaxHashSlotNum }).def("5000000").from(1).
 		about("hash slots of an index file"),
 	integer("maxIndexNum", func(c *Config) *int { return &c.Store.MaxIndexNum }).def("20000000").from(2).
 		about("entries of an index file"),
-	boolean("messageIndexSafe", func(c *Config) *bool { return &c.Store.MessageIndexSafe }).live().
+	boolean("messageIndexSafe", func(c *Config) *bool { return &c.Store.MessageIndexSafe }).live().important().
 		about("after a crash the index is written anew from the last flush on"),
 	integer("defaultQueryMaxNum", func(c *Config) *int { return &c.Store.DefaultQueryMaxNum }).def("32").live().from(1).
 		about("messages that a query by unique key finds"),
@@ -405,13 +405,13 @@ var storeKeys = []Key{
 		about("bytes that a slave may be behind"),
 	millisInt("slaveTimeout", func(c *Config) *time.Duration { return &c.Store.SlaveTimeout }).def("3000").live().from(1).
 		about("milliseconds that a synchronous master waits for it"),
-	integer("totalReplicas", func(c *Config) *int { return &c.Store.TotalReplicas }).def("1").live().from(1).
+	integer("totalReplicas", func(c *Config) *int { return &c.Store.TotalReplicas }).def("1").important().live().from(1).
 		about("brokers that are to have each message"),
-	integer("inSyncReplicas", func(c *Config) *int { return &c.Store.InSyncReplicas }).def("1").live().from(1).
+	integer("inSyncReplicas", func(c *Config) *int { return &c.Store.InSyncReplicas }).def("1").important().live().from(1).
 		about("brokers that have it when sending succeeds"),
-	integer("minInSyncReplicas", func(c *Config) *int { return &c.Store.MinInSyncReplicas }).def("1").live().from(1).
+	integer("minInSyncReplicas", func(c *Config) *int { return &c.Store.MinInSyncReplicas }).def("1").important().live().from(1).
 		about("fewest such in hard times"),
-	boolean("allAckInSyncStateSet", func(c *Config) *bool { return &c.Store.AllAckInSyncStateSet }).live().
+	boolean("allAckInSyncStateSet", func(c *Config) *bool { return &c.Store.AllAckInSyncStateSet }).live().important().
 		about("sending succeeds only when all brokers that keep up have the message"),
 	str("messageDelayLevel", func(c *Config) *string { return &c.Store.MessageDelayLevel }).def("1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h").
 		about("delays of the levels 1, 2, …"),
@@ -423,11 +423,11 @@ var storeKeys = []Key{
 		about("longest delay in seconds"),
 	millisInt("timerPrecisionMs", func(c *Config) *time.Duration { return &c.Store.TimerPrecision }).def("1000").from(1).
 		about("precision of delays in milliseconds"),
-	integer("disappearTimeAfterStart", anything[int]).def("-1").noEffect().
+	integer("disappearTimeAfterStart", anything[int]).def("-1").important().noEffect().
 		about("milliseconds after the start until periodic registration begins; here it begins at once"),
 	boolean("duplicationEnable", anything[bool]).noEffect().
 		about("the store is a copy: nothing is registered at the start; here it is"),
-	boolean("transientStorePoolEnable", func(c *Config) *bool { return &c.Store.TransientStorePoolEnable }).
+	boolean("transientStorePoolEnable", func(c *Config) *bool { return &c.Store.TransientStorePoolEnable }).important().
 		about("messages are written to memory first, and to the commit log in pieces"),
 	millisLong("osPageCacheBusyTimeOutMills", func(c *Config) *time.Duration { return &c.Store.OsPageCacheBusyTimeOut }).def("1000").live().from(1).
 		about("milliseconds of writing from which on sends are answered SYSTEM_BUSY"),
@@ -464,13 +464,13 @@ boolean asyncSendEnable true
 boolean autoDeleteUnusedStats true
 long broadcastOffsetExpireMaxSecond 300
 long broadcastOffsetExpireSecond 120
-long brokerElectionPriority 2147483647
+int brokerElectionPriority 2147483647
 long cgColdReadThreshold 3145728
 long checkSyncStateSetPeriod 5000
-long cleanOfflineBrokerInterval 30000
+int cleanOfflineBrokerInterval 30000
 boolean coldCtrStrategyEnable false
-long commercialBaseCount 1
-long commercialSizePerMsg 4096
+int commercialBaseCount 1
+int commercialSizePerMsg 4096
 String controllerAddr
 long controllerHeartBeatTimeoutMills 10000
 boolean enableBroadcastOffsetStore true
@@ -498,6 +498,7 @@ boolean enableStatsMetrics true
 boolean enableTransactionMetrics true
 boolean estimateAccumulation true
 boolean fetchControllerAddrByDnsLookup false
+int flushConsumerOffsetHistoryInterval 60000
 long globalColdReadThreshold 104857600
 boolean highSpeedMode false
 boolean initPopOffsetByCheckMsgInMem true
@@ -510,55 +511,55 @@ long liteEventFullDispatchDelayTimeForWildcardGroup 10000
 boolean liteLagCountMetricsEnable false
 boolean liteLagLatencyCollectEnable false
 boolean liteLagLatencyMetricsEnable false
-long liteLagLatencyTopK 50
+int liteLagLatencyTopK 50
 long liteSubscriptionCheckInterval 120000
 long liteSubscriptionCheckTimeoutMills 180000
 long liteTtlCheckInterval 120000
 long loadBalancePollNameServerInterval 30000
-long maxClientEventCount 100
+int maxClientEventCount 100
 long maxLiteSubscriptionCount 100000
-long maxMessageFilterNumForNotification 64
+int maxMessageFilterNumForNotification 64
 long maxPopPollingSize 100000
-long maxStatsIdleTimeInMinutes -1
+int maxStatsIdleTimeInMinutes -1
 String messageStorePlugIn
 long metricGrpcExporterIntervalInMills 60000
 long metricGrpcExporterTimeOutInMills 3000
 long metricLoggingExporterIntervalInMills 10000
-long metricsExportBatchMaxDataPoints 1000
+int metricsExportBatchMaxDataPoints 1000
 String metricsExporterType DISABLE
 String metricsGrpcExporterTarget
 boolean metricsInDelta false
 String metricsLabel
-long metricsOtelCardinalityLimit 50000
+int metricsOtelCardinalityLimit 50000
 String metricsPromExporterHost
-long metricsPromExporterPort 5557
+int metricsPromExporterPort 5557
 long minLiteTTl 900000
 boolean persistConsumerOffsetIncrementally false
-long popCkMaxBufferSize 200000
-long popCkOffsetMaxQueueSize 20000
-long popCkStayBufferTime 10000
-long popCkStayBufferTimeOut 3000
+int popCkMaxBufferSize 200000
+int popCkOffsetMaxQueueSize 20000
+int popCkStayBufferTime 10000
+int popCkStayBufferTimeOut 3000
 boolean popConsumerFSServiceInit true
 boolean popConsumerKVServiceEnable false
 boolean popConsumerKVServiceInit false
 boolean popConsumerKVServiceLog false
-long popFromRetryProbability 20
-long popFromRetryProbabilityForPriority 0
+int popFromRetryProbability 20
+int popFromRetryProbabilityForPriority 0
 long popInflightMessageThreshold 10000
 long popLongPollingForceNotifyInterval 800
-long popPollingMapExpireTimeSeconds 600
-long popPollingMapSize 100000
-long popPollingSize 1024
+int popPollingMapExpireTimeSeconds 600
+int popPollingMapSize 100000
+int popPollingSize 1024
 boolean popResponseReturnActualRetryTopic false
-long popReviveConcurrency 32
-long popReviveMaxAttemptTimes 16
-long popReviveMaxReturnSizePerRead 16384
+int popReviveConcurrency 32
+int popReviveMaxAttemptTimes 16
+int popReviveMaxReturnSizePerRead 16384
 boolean popReviveSkipIfGroupAbsent true
 boolean printChannelGroups false
-long printChannelGroupsMinNum 5
+int printChannelGroupsMinNum 5
 boolean priorityOrderAsc true
-long putThreadPoolQueueCapacity 10000
-long recoverThreadPoolNums 32
+int putThreadPoolQueueCapacity 10000
+int recoverThreadPoolNums 32
 long reviveAckWaitMs 180000
 long reviveInterval 1000
 long reviveMaxSlow 3
@@ -567,12 +568,12 @@ boolean skipPreOnline false
 boolean skipWhenCKRePutReachMaxTimes false
 long syncBrokerMetadataPeriod 5000
 long syncControllerMetadataPeriod 10000
-long transactionCheckRocksdbCoreThreads 2
-long transactionCheckRocksdbMaxThreads 5
-long transactionCheckRocksdbQueueCapacity 2000
+int transactionCheckRocksdbCoreThreads 2
+int transactionCheckRocksdbMaxThreads 5
+int transactionCheckRocksdbQueueCapacity 2000
 long transactionMetricFlushInterval 10000
-long transactionOpBatchInterval 3000
-long transactionOpMsgMaxSize 4096
+int transactionOpBatchInterval 3000
+int transactionOpMsgMaxSize 4096
 boolean transferMsgByHeap true
 boolean useMessageFilterForNotification true
 boolean usePIDColdCtrStrategy true
@@ -582,19 +583,19 @@ boolean useSingleRocksDBForAllConfigs false
 
 // storeNoEffect are the keys of MessageStoreConfig that nothing reads.
 var storeNoEffect = append([]Key{
-	str("storePathDLedgerCommitLog", anything[string]).unset().noEffect(),
-	str("storePathEpochFile", anything[string]).unset().noEffect(),
-	str("storePathBrokerIdentity", anything[string]).unset().noEffect(),
+	str("storePathDLedgerCommitLog", anything[string]).unset().important().noEffect(),
+	str("storePathEpochFile", anything[string]).unset().important().noEffect(),
+	str("storePathBrokerIdentity", anything[string]).unset().important().noEffect(),
 	str("dLegerGroup", anything[string]).unset().noEffect(),
 	str("dLegerPeers", anything[string]).unset().noEffect(),
 	str("dLegerSelfId", anything[string]).unset().noEffect(),
 	str("preferredLeaderId", anything[string]).unset().noEffect(),
 }, noEffectKeys(`
-long accessMessageInMemoryHotRatio 26
+int accessMessageInMemoryHotRatio 26
 boolean appendTopicForTimerDeleteKey false
 boolean asyncLearner false
 boolean autoMessageVersionOnTopicLen true
-long batchDispatchRequestThreadPoolNums 16
+int batchDispatchRequestThreadPoolNums 16
 String bottomMostCompressionTypeForConsumeQueueStore zstd
 boolean checkCommitLogOffsetOnRecover false
 long cleanRocksDBDirtyCQIntervalMin 60
@@ -604,42 +605,41 @@ boolean coldDataScanEnable false
 String combineAssignOffsetCQType default
 boolean combineCQEnableCheckSelf false
 String combineCQLoadingCQTypes default;defaultRocksDB
-long combineCQMaxExtraSearchCommitLogFiles 3
+int combineCQMaxExtraSearchCommitLogFiles 3
 String combineCQPreferCQType default
 boolean combineCQUseRocksdbForLmq false
 long commitLogForceSwapMapInterval 43200000
-long commitLogRecoverMaxNum 10
+int commitLogRecoverMaxNum 10
 long commitLogSwapMapInterval 3600000
-long commitLogSwapMapReserveFileNum 100
-long compactionCqMappedFileSize 10485760
-long compactionMappedFileSize 104857600
-long compactionScheduleInternal 900000
-long compactionThreadNum 6
-long correctLogicMinOffsetForceInterval 300000
-long correctLogicMinOffsetSleepInterval 1
+int commitLogSwapMapReserveFileNum 100
+int compactionCqMappedFileSize 10485760
+int compactionMappedFileSize 104857600
+int compactionScheduleInternal 900000
+int compactionThreadNum 6
+int correctLogicMinOffsetForceInterval 300000
+int correctLogicMinOffsetSleepInterval 1
 boolean dataReadAheadEnable true
 boolean debugLockEnable false
 boolean diskFallRecorded true
-long dispatchCqCacheNum 4096
-long dispatchCqThreads 10
-boolean dispatchFromSenderThread false
+int dispatchCqCacheNum 4096
+int dispatchCqThreads 10
+important boolean dispatchFromSenderThread false
 boolean enableAcceleratedRecovery false
 boolean enableAsyncReput true
-boolean enableAutoInSyncReplicas false
+important boolean enableAutoInSyncReplicas false
 boolean enableBatchPush false
 boolean enableBuildConsumeQueueConcurrently false
-boolean enableCleanExpiredOffset false
+important boolean enableCleanExpiredOffset false
 boolean enableCompaction true
 boolean enableLmqQuota false
 boolean enableLogConsumeQueueRepeatedlyBuildWhenRecover false
 boolean enableRocksDBLog false
-boolean enableRunningFlagsInFlush false
+important boolean enableRunningFlagsInFlush false
 boolean enableScheduleAsyncDeliver false
 boolean enableScheduleMessageStats true
 boolean fastFailIfNoBufferInStorePool false
-long flushConsumerOffsetHistoryInterval 60000
-long flushLeastPagesWhenWarmMapedFile 4096
-boolean haFlowControlEnable false
+int flushLeastPagesWhenWarmMapedFile 4096
+important boolean haFlowControlEnable false
 long haMaxTimeSlaveNotCatchup 15000
 boolean indexFileReadEnable true
 boolean indexFileWriteEnable true
@@ -647,103 +647,106 @@ boolean indexRocksDBEnable false
 boolean iteratorWhenUseRocksdbConsumeQueue true
 long logicQueueForceSwapMapInterval 43200000
 long logicQueueSwapMapInterval 3600000
-long logicQueueSwapMapReserveFileNum 20
+int logicQueueSwapMapReserveFileNum 20
 double logicalDiskSpaceCleanForciblyThreshold 0.8
-long mappedFileSizeTimerLog 104857600
+int mappedFileSizeTimerLog 104857600
 boolean mappedFileSwapEnable true
-long maxAsyncPutMessageRequests 5000
-long maxBatchDeleteFilesNum 50
+int maxAsyncPutMessageRequests 5000
+int maxBatchDeleteFilesNum 50
 long maxChecksumRange 1073741824
-long maxConsumeQueueScan 20000
-long maxFilterMessageSize 16000
+int maxConsumeQueueScan 20000
+int maxFilterMessageSize 16000
 long maxHaTransferByteInSecond 104857600
-long maxMsgsNumBatch 64
-long maxOffsetMapSize 104857600
-long maxRecoveryCommitlogFiles 30
-long maxRocksDBIndexQueryDays 7
+int maxMsgsNumBatch 64
+int maxOffsetMapSize 104857600
+int maxRecoveryCommitlogFiles 30
+int maxRocksDBIndexQueryDays 7
 long maxSlaveResendLength 268435456
-long maxTopicLength 127
+int maxTopicLength 127
 long memTableFlushIntervalMs 3600000
 boolean offsetCheckInSlave false
 boolean putConsumeQueueDataByFileChannel true
-long putMsgIndexHightWater 600000
+int putMsgIndexHightWater 600000
 boolean readUnCommitted false
 boolean realTimePersistRocksDBConfig true
 boolean recheckReputOffsetFromCq false
-long replicasPerDiskPartition 1
+int replicasPerDiskPartition 1
 boolean rocksdbCQDoubleWriteEnable false
 String rocksdbCompressionType lz4
-long rocksdbFlushWalFrequency 1024
+int rocksdbFlushWalFrequency 1024
 long rocksdbWalFileRollingThreshold 1073741824
-long sampleCountThreshold 5000
-long sampleSteps 32
-long scheduleAsyncDeliverMaxPendingLimit 2000
-long scheduleAsyncDeliverMaxResendNum2Blocked 3
+int sampleCountThreshold 5000
+int sampleSteps 32
+int scheduleAsyncDeliverMaxPendingLimit 2000
+int scheduleAsyncDeliverMaxResendNum2Blocked 3
 boolean searchBcqByCacheEnable true
-long sharedByteBufferNum 16
-long spinLockCollisionRetreatOptimalDegree 1000
+int sharedByteBufferNum 16
+int spinLockCollisionRetreatOptimalDegree 1000
 long statRocksDBCQIntervalSec 10
 boolean syncFromLastFile false
 boolean syncMasterFlushOffsetWhenStartup false
 String timerCheckMetricsWhen 05
-long timerColdDataCheckIntervalMs 60000
-long timerCongestNumEachSlot 2147483647
+int timerColdDataCheckIntervalMs 60000
+int timerCongestNumEachSlot 2147483647
 boolean timerEnableCheckMetrics true
 boolean timerEnableDisruptor false
 boolean timerEnableRetryUntilSuccess false
-long timerFlushIntervalMs 1000
-long timerGetMessageThreadNum 3
+int timerFlushIntervalMs 1000
+int timerGetMessageThreadNum 3
 boolean timerInterceptDelayLevel false
-long timerMetricSmallThreshold 1000000
-long timerProgressLogIntervalMs 10000
-long timerPutMessageThreadNum 3
+int timerMetricSmallThreshold 1000000
+int timerProgressLogIntervalMs 10000
+int timerPutMessageThreadNum 3
 boolean timerRecallToTimeWheelEnable true
 boolean timerRecallToTimelineEnable true
-long timerReputServiceCorePoolSize 6
-long timerReputServiceMaxPoolSize 6
-long timerReputServiceQueueCapacity 10000
+int timerReputServiceCorePoolSize 6
+int timerReputServiceMaxPoolSize 6
+int timerReputServiceQueueCapacity 10000
 boolean timerRocksDBEnable false
 long timerRocksDBPrecisionMs 1000
-long timerRocksDBRollIntervalHours 1
+int timerRocksDBRollIntervalHours 1
 double timerRocksDBRollMaxTps 8000.0
-long timerRocksDBRollRangeHours 2
+int timerRocksDBRollRangeHours 2
 boolean timerRocksDBStopScan false
 double timerRocksDBTimeExpiredMaxTps 200000.0
-long timerRollWindowSlot 172800
+int timerRollWindowSlot 172800
 boolean timerSkipUnknownError false
 boolean timerStopDequeue false
 boolean timerStopEnqueue false
 boolean timerWarmEnable false
 boolean timerWheelSnapshotFlush false
-long timerWheelSnapshotIntervalMs 10000
-long topicQueueLockNum 32
+int timerWheelSnapshotIntervalMs 10000
+int topicQueueLockNum 32
 boolean transRocksDBEnable false
 boolean transWriteOriginTransHalfEnable true
-long transientStorePoolSize 5
-long travelCqFileNumWhenGetMessage 1
+int transientStorePoolSize 5
+int travelCqFileNumWhenGetMessage 1
 boolean useABSLock false
 boolean useReentrantLockWhenPutMessage true
 boolean useSeparateStorePathForRocksdbCQ false
-boolean wakeCommitWhenPutMessage true
-boolean wakeFlushWhenPutMessage false
+important boolean wakeCommitWhenPutMessage true
+important boolean wakeFlushWhenPutMessage false
 boolean warmMapedFileEnable false
-boolean writeWithoutMmap false
+important boolean writeWithoutMmap false
 `)...)
 
 // anything stands for the field of a key that nothing reads.
 func anything[T any](*Config) *T { return new(T) }
 
-// noEffectKeys makes keys of lines "type name default".
+// noEffectKeys makes keys of lines "type name default", with "important" in front for those that -m prints.
 func noEffectKeys(lines string) []Key {
 	var keys []Key
 	for line := range strings.Lines(strings.TrimSpace(lines)) {
-		kind, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		row, important := strings.CutPrefix(strings.TrimSpace(line), "important ")
+		kind, rest, _ := strings.Cut(row, " ")
 		name, value, _ := strings.Cut(rest, " ")
 		var k Key
 		switch kind {
 		case "boolean":
 			k = boolean(name, anything[bool])
-		case "long": // or int: those who set them know
+		case "int":
+			k = integer(name, anything[int])
+		case "long":
 			k = long(name, anything[int64])
 		case "double":
 			k = double(name, anything[float64])
@@ -752,6 +755,7 @@ func noEffectKeys(lines string) []Key {
 		default:
 			panic("configuration key " + name + " has no type")
 		}
+		k.Important = important
 		keys = append(keys, k.def(value).noEffect())
 	}
 	return keys

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,8 @@ type Sources struct {
 	// What a broker's name and addresses are by default; nil: this machine's.
 	Hostname   func() (string, error)
 	Interfaces func() ([]Interface, error)
+	// LookUp finds the address at which somebody listens who listens at a host's name.
+	LookUp func(host string) (netip.Addr, error)
 }
 
 // ValueError says which value is not what its key asks for. The value of a secret is left out.
@@ -363,7 +366,7 @@ func (l *loader) flags() (layer, error) {
 	for _, text := range l.src.Set {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return layer{}, fmt.Errorf("--set %q: want key=value", text)
+			return layer{}, fmt.Errorf("--set %q: want key=value", beforeValue(text))
 		}
 		key = strings.TrimSpace(key)
 		if l.byName[key] == nil {
@@ -376,7 +379,19 @@ func (l *loader) flags() (layer, error) {
 		result.values[keyNamesrvAddr] = l.src.NameServers
 		l.pinned[keyNamesrvAddr] = "-n"
 	}
-	return result, result.check(l.schema)
+	err := result.check(l.schema)
+	if err == nil && l.src.NameServers != "" && result.values[keyNamesrvAddr] == "" { // it was not given for nothing
+		err = newValueError("-n", l.byName[keyNamesrvAddr], l.src.NameServers)
+	}
+	return result, err
+}
+
+// beforeValue is what text has in front of what may be a value, and a secret, behind another separator than =.
+func beforeValue(text string) string {
+	if i := strings.IndexFunc(text, func(r rune) bool { return r == ':' || r <= ' ' }); i >= 0 {
+		return text[:i] + "…"
+	}
+	return text
 }
 
 // file reads the properties file at path; if it is optional it need not exist.

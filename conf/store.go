@@ -238,6 +238,9 @@ func (s *Store) update(body []byte) (changed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if id, ok := given[keyBrokerID]; ok && id != next.values[keyBrokerID] { // it would be kept, but never be in force
+		return nil, &ValueError{Key: keyBrokerID, Value: strconv.Quote(id), Want: "0, as a master's must be"}
+	}
 	next.version = before.version.next()
 	err = ReplaceFile(s.path, keptText(base))
 	if errors.Is(err, ErrBackup) {
@@ -384,7 +387,7 @@ func (s *schema) isSecret(key, value string) bool {
 	if k != nil {
 		return true
 	}
-	name := envName(key)
-	return slices.ContainsFunc([]string{"password", "passwd", "secret", "credential", "token", "privatekey", "accesskey"},
+	name := strings.ReplaceAll(envName(key), "-", "")
+	return slices.ContainsFunc([]string{"password", "passwd", "pwd", "passphrase", "passcode", "secret", "credential", "token", "privatekey", "accesskey", "apikey"},
 		func(word string) bool { return strings.Contains(name, word) })
 }

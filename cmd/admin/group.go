@@ -30,6 +30,22 @@ func ParseRetryPolicy(text string) (protocol.GroupRetryPolicy, error) {
 	if err := json.Unmarshal([]byte(text), &object); err != nil || object == nil {
 		return protocol.GroupRetryPolicy{}, fmt.Errorf("retry policy %q is no JSON object", text)
 	}
+	// Brokers pass over what they do not know, or take it for the default.
+	var known struct {
+		Type                   string
+		ExponentialRetryPolicy *struct{ Initial, Max, Multiplier int64 }
+		CustomizedRetryPolicy  *struct{ Next []int64 }
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&known); err != nil {
+		return protocol.GroupRetryPolicy{}, fmt.Errorf("retry policy: %w", err)
+	}
+	switch known.Type {
+	case "", protocol.RetryExponential.String(), protocol.RetryCustomized.String():
+	default:
+		return protocol.GroupRetryPolicy{}, fmt.Errorf("retry policy: type %q is neither %s nor %s", known.Type, protocol.RetryExponential, protocol.RetryCustomized)
+	}
 	config, err := protocol.DecodeSubscriptionGroupConfig([]byte(`{"groupRetryPolicy":` + text + `}`))
 	if err != nil {
 		return protocol.GroupRetryPolicy{}, fmt.Errorf("retry policy: %w", err)
