@@ -38,21 +38,13 @@ func adminCommand() *cli.Command {
 			adminGetNamesrvConfig(), adminUpdateNamesrvConfig(), adminUpdateKvConfig(), adminDeleteKvConfig(), adminWipeWritePerm(), adminAddWritePerm(),
 			adminProducerConnection(), adminConsumerConnection(),
 		},
-		Action: func(c *cli.Context) error {
-			if name := c.Args().First(); name != "" {
-				return fmt.Errorf("there is no command %q (see mq admin --help)", name)
-			}
-			return cli.ShowSubcommandHelp(c)
-		},
+		Action: listCommands,
 	}
 }
 
 // adminArgs gives the words after "mq admin" the form that the library takes: the name of a command in its own spelling,
-// whatever its case; "help COMMAND" as "COMMAND --help"; and options as mqadmin accepts them.
+// whatever its case, and options as mqadmin accepts them.
 func adminArgs(app *cli.App, words []string) []string {
-	if len(words) > 0 && words[0] == "help" {
-		words = append(append([]string{}, words[1:]...), "--help")
-	}
 	if len(words) == 0 {
 		return words
 	}

@@ -24,6 +24,7 @@ func benchCommand() *cli.Command {
 		Usage:       "load a RocketMQ NameServer and measure it",
 		Description: benchText,
 		Subcommands: []*cli.Command{benchRoute(), benchRegister(), benchLose(), benchEcho(), benchReady()},
+		Action:      listCommands,
 	}
 }
 

@@ -138,8 +138,11 @@ func completions(app *cli.App, words []string) (found []candidate) {
 		for _, c := range commands {
 			if c.HasName(word) {
 				commands, flags = c.Subcommands, append(slices.Clone(c.Flags), cli.HelpFlag)
-				if c.Name == brokerName || c.Name == standaloneName {
+				switch c.Name {
+				case brokerName:
 					keys = conf.BrokerKeys
+				case standaloneName:
+					keys = standaloneKeys
 				}
 				break
 			}

@@ -20,6 +20,8 @@ func TestCompletions(t *testing.T) {
 		{"b", []string{"broker", "bench"}},
 		{"broker --print", []string{"--printConfigItem", "--printImportantConfig"}},
 		{"broker --set brokerI", []string{"brokerId=", "brokerIP1=", "brokerIP2="}},
+		{"standalone --set listen", nil},
+		{"standalone --set brokerN", []string{"brokerName=", "brokerNotActiveTimeoutMillis="}},
 		{"completion ", []string{"bash", "zsh", "fish"}},
 		{"namesrv --c", []string{"--configFile"}},
 		{"namesrv --log-level d", []string{"debug", "disabled"}},

@@ -192,6 +192,10 @@ func TestN48_Print(t *testing.T) {
 		{[]string{"namesrv", "-c", ""}, "mq: -c: the name of a file is missing\n"},
 		{[]string{"namesrv", "--set", "listenPort=x"}, "mq: --set: listenPort: \"x\" is not a whole number from 0 to 65535\n"},
 		{[]string{"namesrv", "--log-level", "loud"}, "mq: --log-level \"loud\": want one of [trace debug info warn error disabled]\n"},
+		{[]string{"help", "namsrv"}, "mq: there is no command \"namsrv\" (see mq --help)\n"},
+		{[]string{"bench", "rout"}, "mq: there is no command \"rout\" (see mq bench --help)\n"},
+		{[]string{"bench", "route", "2"}, "mq: unexpected \"2\" (see mq bench route --help)\n"},
+		{[]string{"completion", "bash", "2"}, "mq: unexpected \"2\" (see mq completion bash --help)\n"},
 		{[]string{"namsrv"}, "mq: there is no command \"namsrv\" (see mq --help)\n"},
 		{[]string{"-z"}, "mq: unrecognized option: -z (see mq --help)\n"},
 	} {
@@ -210,6 +214,15 @@ func TestHelpAndVersion(t *testing.T) {
 		for _, want := range []string{"mq namesrv [-c FILE]", "--configFile FILE, -c FILE", "--printConfigItem, -p", "--namesrvAddr LIST, -n LIST"} {
 			require.Contains(t, stdout, want)
 		}
+	}
+	for line, want := range map[string]string{
+		"help": "mq [global options] command", "help broker": "mq broker [-c FILE]", "help admin updateTopic": "mq admin updateTopic - create",
+		"admin help topicroute": "mq admin topicRoute - show", "bench help route": "mq bench route - ask", "bench": "mq bench - load",
+	} {
+		stdout, stderr, status := run(t, nil, strings.Fields(line)...)
+		require.Equal(t, 0, status, line)
+		require.Empty(t, stderr, line)
+		require.Contains(t, stdout, want, line)
 	}
 	stdout, _, status := run(t, nil, "--version")
 	require.Equal(t, 0, status)

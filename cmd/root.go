@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +22,9 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == completeCommand {
 		printCompletions(app, args[2:])
 		return 0
+	}
+	if len(args) > 1 {
+		args = append(args[:1:1], helpLast(app.Commands, args[1:])...)
 	}
 	err := app.RunContext(ctx, tolerant(app, args))
 	if err == nil {
@@ -45,7 +49,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Usage:   "a NameServer and a broker for Apache RocketMQ, and their tools",
 		Version: Version,
 		Description: "Takes the place of the Java NameServer and broker of RocketMQ 4.x and 5.x: same protocol, same configuration files.\n" +
-			"Try:  mq namesrv --set listenPort=9876",
+			"Try:  mq standalone\n" +
+			"and:  mq admin clusterList -n 127.0.0.1:9876",
 		Commands:                  []*cli.Command{namesrvCommand(), brokerCommand(), standaloneCommand(), adminCommand(), benchCommand(), completionCommand()},
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
@@ -82,6 +87,14 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return fmt.Errorf("%s (see %s --help)", text, c.Command.HelpName)
 }
 
+// listCommands is what a command with subcommands does without one.
+func listCommands(c *cli.Context) error {
+	if name := c.Args().First(); name != "" {
+		return fmt.Errorf("there is no command %q (see %s --help)", name, c.Command.HelpName)
+	}
+	return cli.ShowSubcommandHelp(c)
+}
+
 // noWords refuses words that are no options. The library takes the options behind them for words as well.
 func noWords(c *cli.Context) error {
 	if c.Args().Present() {
@@ -95,6 +108,21 @@ func allCommands(commands []*cli.Command, visit func(*cli.Command)) {
 		visit(c)
 		allCommands(c.Subcommands, visit)
 	}
+}
+
+// helpLast turns "help" in the place of a command into "--help" at the end: of "mq help broker" it makes "mq broker --help".
+func helpLast(commands []*cli.Command, words []string) []string {
+	for i, word := range words {
+		if word == "help" {
+			return append(slices.Concat(words[:i], words[i+1:]), "--help")
+		}
+		known := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
+		if known < 0 || commands[known].Subcommands == nil {
+			break
+		}
+		commands = commands[known].Subcommands
+	}
+	return words
 }
 
 // tolerant rewrites the options that the programs of RocketMQ accept and the library does not. mqnamesrv and mqbroker

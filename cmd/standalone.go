@@ -33,9 +33,14 @@ These are the files that mq broker and mq namesrv have, and that their commands 
 home folder. --set and MQ_… variables configure the broker. A port of 0 is any that is free; the line "mq standalone ready"
 tells which. One Ctrl-C or SIGTERM ends the broker first and then the NameServer.`
 
-// standaloneKeys are those that --set cannot set, and why.
-var standaloneKeys = map[string]string{
+// notInStandalone are keys that --set cannot set here, and why.
+var notInStandalone = map[string]string{
 	"listenPort": "use --broker-port", "bindAddress": "use --bind", "namesrvAddr": "the broker registers with the NameServer beside it",
+}
+
+// standaloneKeys are those that --set can set.
+func standaloneKeys() []conf.Key {
+	return slices.DeleteFunc(conf.BrokerKeys(), func(k conf.Key) bool { return notInStandalone[k.Name] != "" })
 }
 
 func standaloneCommand() *cli.Command {
@@ -81,7 +86,7 @@ func runStandalone(c *cli.Context) error {
 	}
 	for _, item := range c.StringSlice("set") {
 		key, _, _ := strings.Cut(item, "=")
-		if reason, ok := standaloneKeys[strings.TrimSpace(key)]; ok {
+		if reason, ok := notInStandalone[strings.TrimSpace(key)]; ok {
 			return fmt.Errorf("--set %s: %s", strings.TrimSpace(key), reason)
 		}
 	}
@@ -109,7 +114,7 @@ func runStandalone(c *cli.Context) error {
 
 	brokerStore, err := conf.LoadBroker(conf.Sources{
 		Set:         append(c.StringSlice("set"), bind, "listenPort="+strconv.Itoa(c.Int("broker-port"))),
-		NameServers: conf.HostPort(reachable(c.String("bind"), "127.0.0.1"), namesrvPort),
+		NameServers: fromHere(namesrvLn.Addr().(*net.TCPAddr)),
 		Environ:     append(own, inherited...), NotKeys: []string{configFileVariable, logLevelVariable, logFormatVariable}, Log: log,
 	})
 	if err != nil {
@@ -191,6 +196,14 @@ func standaloneEnviron(environ []string, dir string) (both, broker []string) {
 		}
 	}
 	return append(both, "HOME="+dir), broker
+}
+
+// fromHere is where this process reaches a listener at addr.
+func fromHere(addr *net.TCPAddr) string {
+	if addr.IP.IsUnspecified() {
+		return conf.HostPort("127.0.0.1", addr.Port)
+	}
+	return addr.String()
 }
 
 // reachable is host, or instead if that is a wildcard.
