@@ -21,19 +21,25 @@ type registrationTable struct {
 	version protocol.DataVersion
 
 	mu     sync.Mutex
-	form   bodyForm           // of bodies; guarded by mu
-	bodies []registrationBody // nil until asked for; guarded by mu
+	bodies map[bodyForm][]registrationBody // that have been asked for; guarded by mu
 }
 
 // bodyForm is what the bodies of a registration depend on besides the topics.
 type bodyForm struct {
-	permission int32 // brokerPermission
-	compressed bool
-	perSlice   int // topics in a slice; 0: as many as go into a frame
+	permission int32            // brokerPermission
+	compressed protocol.Version // in the compressed form of that version; 0: as JSON
+	perSlice   int              // topics in a slice; 0: as many as go into a frame
 }
 
-func (s *registrarSettings) bodyForm() bodyForm {
-	f := bodyForm{permission: s.Permission, compressed: s.Compressed}
+// bodyForm returns the form for a NameServer of a version. As long as that is unknown, 0, it is taken for a new one.
+func (s *registrarSettings) bodyForm(namesrv protocol.Version) bodyForm {
+	f := bodyForm{permission: s.Permission}
+	if s.Compressed {
+		f.compressed = protocol.CurrentVersion
+		if 0 < namesrv && namesrv < protocol.Version5_0_0 {
+			f.compressed = protocol.Version4_9_4 // 4.9 refuses the form of 5.0
+		}
+	}
 	if s.Split {
 		f.perSlice = max(2, s.SplitSize)
 	}
@@ -51,10 +57,15 @@ type registrationBody struct {
 func (t *registrationTable) full(f bodyForm) []registrationBody {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.bodies == nil || t.form != f {
-		t.form, t.bodies = f, t.build(f)
+	bodies, built := t.bodies[f]
+	if !built {
+		if t.bodies == nil {
+			t.bodies = make(map[bodyForm][]registrationBody)
+		}
+		bodies = t.build(f)
+		t.bodies[f] = bodies
 	}
-	return t.bodies
+	return bodies
 }
 
 // inSlices tells whether a registration takes more than one frame although the settings do not ask for that.
@@ -157,8 +168,8 @@ func encodeRegistration(topics []*protocol.TopicConfig, version protocol.DataVer
 			b.Topics[i] = mask(t, f.permission)
 		}
 	}
-	if f.compressed {
-		if data, err := b.AppendCompressed(nil, protocol.CurrentVersion); err == nil {
+	if f.compressed != 0 {
+		if data, err := b.AppendCompressed(nil, f.compressed); err == nil {
 			return registrationBody{data: data, crc: protocol.BodyCRC32(data), compressed: true}
 		} // a name with a blank has no compressed form
 	}

@@ -3,6 +3,7 @@ package broker
 import (
 	"bufio"
 	"bytes"
+	"compress/zlib"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 // namesrvModel is what a Java NameServer makes of one broker's registrations (spec/namesrv.md §5). The zero value is
 // 5.x; its methods are not safe for concurrent use.
 type namesrvModel struct {
-	v49     bool // one comparison of versions for the whole table, and no one-topic rule
+	v49     bool // one comparison of versions for the whole table, no one-topic rule, no answer to 217
 	known   bool
 	version protocol.DataVersion
 	topics  map[string]protocol.TopicConfig
@@ -48,6 +49,9 @@ func (m *namesrvModel) answer(cmd *protocol.Command) *protocol.Command {
 		}
 		return resp
 	case protocol.ReqRegisterTopicInNamesrv:
+		if m.v49 {
+			return nil
+		}
 		name, _ := cmd.Ext.Get("topic")
 		route, err := protocol.DecodeTopicRouteData(cmd.Body)
 		if err != nil {
@@ -69,10 +73,17 @@ func (m *namesrvModel) register(cmd *protocol.Command) *protocol.Command {
 	if h.BodyCRC32 != protocol.BodyCRC32(cmd.Body) {
 		return failure(protocol.RespSystemError, "crc32 not match")
 	}
+	version := cmd.Version
+	if m.v49 {
+		version = protocol.Version4_9_4
+	}
 	body, err := protocol.DecodeRegisterBrokerBody(cmd.Body, protocol.RegisterBodyOptions{
-		Version: cmd.Version, Compressed: h.Compressed, MaxInflated: 64 << 20})
+		Version: version, Compressed: h.Compressed, MaxInflated: 64 << 20})
 	if err != nil {
 		return failure(protocol.RespSystemError, err.Error())
+	}
+	if m.v49 && h.Compressed && inflated(cmd.Body, `SINGLE_TAG {`) {
+		return failure(protocol.RespSystemError, "Failed to decode RegisterBrokerBody")
 	}
 	first := !m.known
 	if first && len(body.Topics) == 1 && !m.v49 {
@@ -90,6 +101,16 @@ func (m *namesrvModel) register(cmd *protocol.Command) *protocol.Command {
 	}
 	m.known, m.version = true, *body.DataVersion
 	return success(protocol.Ext{})
+}
+
+// inflated tells whether a compressed body contains text.
+func inflated(body []byte, text string) bool {
+	r, err := zlib.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return false
+	}
+	plain, err := io.ReadAll(r)
+	return err == nil && bytes.Contains(plain, []byte(text))
 }
 
 func success(ext protocol.Ext) *protocol.Command {
@@ -194,6 +215,12 @@ func (f *fakeNamesrv) serve(conn net.Conn) {
 			continue
 		}
 		resp.Opaque, resp.Flag = cmd.Opaque, protocol.FlagResponse
+		if resp.Version == 0 {
+			resp.Version = protocol.CurrentVersion
+		}
+		if f.model.v49 {
+			resp.Version = protocol.Version4_9_4
+		}
 		out, err := protocol.AppendFrame(nil, resp)
 		if err != nil {
 			return

@@ -367,6 +367,96 @@ func TestCompressedRegister(t *testing.T) {
 	require.Equal(t, "false", compressed)
 }
 
+// A NameServer of 4.9 refuses the compressed form of 5.0: it gets its own, at once.
+func TestCompressedRegisterOfBothLines(t *testing.T) {
+	for _, split := range []bool{false, true} {
+		old, modern := startNamesrv(t, "127.0.0.1:0", nil), startNamesrv(t, "127.0.0.1:0", nil)
+		old.model.v49 = true
+		set := testSettings(old.addr + ";" + modern.addr)
+		set.Compressed, set.Split, set.SplitSize = true, split, 100
+		r := startRegistrar(t, set, newFakeTopics(300))
+		soon(t, func() bool { return old.knows(r.topics) && modern.knows(r.topics) }, "registered")
+		require.Empty(t, r.log.with("refuses"))
+		require.Equal(t, modern.count(reqRegister)+1, old.count(reqRegister))
+
+		r.topics.put(plainTopic("one-more", 4))
+		r.topicsChanged(nil)
+		r.registerSoon(true)
+		soon(t, func() bool { return old.knows(r.topics) && modern.knows(r.topics) }, "change known")
+		require.Empty(t, r.log.with("refuses"), "its version is known now")
+		for _, f := range []*fakeNamesrv{old, modern} {
+			require.Equal(t, 1, f.accepted)
+			for _, g := range f.requests(reqRegister) {
+				require.Equal(t, "true", extField(&g.cmd, "compressed"))
+			}
+		}
+	}
+}
+
+// With enableSingleTopicRegister changes go as 217, however many they are: a NameServer with
+// deleteTopicWithBrokerRegistration would take the absence of the other topics for their deletion.
+func TestSingleTopicRegisterIsNeverPartial(t *testing.T) {
+	a := startNamesrv(t, "127.0.0.1:0", nil)
+	set := testSettings(a.addr)
+	set.SingleTopic = true
+	r := startRegistrar(t, set, newFakeTopics(500))
+	soon(t, func() bool { return a.knows(r.topics) }, "registered")
+	var made []protocol.TopicConfig
+	for i := range 60 {
+		made = append(made, plainTopic(fmt.Sprintf("created-%02d", i), 4))
+	}
+	r.topics.put(made...)
+	r.topicsChanged(nil)
+	soon(t, func() bool { return a.count(reqOneTopic) == 60 }, "told")
+	r.registerSoon(true)
+	soon(t, func() bool { return a.knows(r.topics) }, "all known, with the version")
+	for _, g := range a.requests(reqRegister) {
+		require.GreaterOrEqual(t, len(decodeBodies(t, &g.cmd).Topics), 500)
+	}
+}
+
+// A NameServer of 4.9 does not answer 217. It gets registrations of changed topics, over the connection that it has.
+func TestSingleTopicRegisterWith49(t *testing.T) {
+	a := startNamesrv(t, "127.0.0.1:0", nil)
+	a.model.v49 = true
+	set := testSettings(a.addr)
+	set.SingleTopic = true
+	r := startRegistrar(t, set, newFakeTopics(50))
+	soon(t, func() bool { return a.knows(r.topics) }, "registered")
+	made := time.Now()
+	r.topics.put(plainTopic("created", 4))
+	r.topicsChanged(nil)
+	soon(t, func() bool { return a.knows(r.topics) }, "told")
+	require.Less(t, time.Since(made), 2*time.Second)
+	require.Zero(t, a.count(reqOneTopic))
+	got := a.requests(reqRegister)
+	require.Len(t, got, 2)
+	require.Len(t, decodeBodies(t, &got[1].cmd).Topics, 1)
+	require.Equal(t, 1, a.accepted)
+}
+
+// A NameServer that has too much to do is not sent all topics because it did not take one.
+func TestBusyNamesrv(t *testing.T) {
+	w := newTimedWorld("127.0.0.1:1")
+	runTimed(t, w, "127.0.0.1:1", func(t *testing.T, r *testRegistrar, start time.Time) {
+		n := w["127.0.0.1:1"]
+		pass(5 * time.Second)
+		n.set("busy")
+		r.topics.put(plainTopic("created", 4))
+		r.topicsChanged(nil)
+		pass(900 * time.Millisecond)
+		require.Len(t, n.times(reqRegister), 2)
+		pass(6200 * time.Millisecond) // after 1, 2 and 4 s more
+		require.Equal(t, []int{0, 5, 6, 8, 12}, seconds(start, n.times(reqRegister)))
+		n.set("")
+		pass(8 * time.Second)
+		require.Contains(t, n.topics(), "created")
+		require.Len(t, r.log.with("refuses", "busy"), 1)
+		require.Len(t, r.log.with("registered with NameServer"), 2)
+		require.Len(t, n.dials(), 1)
+	})
+}
+
 // Results: of several NameServers the first in the list that knows something counts; N62: absent fields are no fault.
 func TestRegistrationResults(t *testing.T) {
 	slave := func(master, ha, body string) func(*protocol.Command) *protocol.Command {

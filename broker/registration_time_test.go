@@ -23,7 +23,7 @@ import (
 type timedNamesrv struct {
 	mu     sync.Mutex // guards what follows
 	model  namesrvModel
-	mode   string        // "": answers; "dead": refuses connections; "silent": never answers
+	mode   string        // "": answers; "busy": with SYSTEM_BUSY; "dead": refuses connections; "silent": never answers
 	delay  time.Duration // before an answer
 	conns  []*timedConn  // open ones
 	dialed []time.Time
@@ -105,6 +105,9 @@ func (c *timedConn) receive(cmd *protocol.Command) (mode string, delay time.Dura
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.got = append(n.got, gotRequest{time.Now(), *cmd})
+	if n.mode == "busy" {
+		return "", n.delay, failure(protocol.RespSystemBusy, "busy")
+	}
 	sent := *cmd
 	sent.Version = protocol.CurrentVersion
 	return n.mode, n.delay, n.model.answer(&sent)

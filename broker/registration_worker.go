@@ -255,6 +255,7 @@ type namesrvSession struct {
 	w    *namesrvWorker
 	conn namesrvConn
 
+	version  protocol.Version   // of the NameServer, by its last answer to a registration; 0: unknown
 	told     *registrationTable // topics that the NameServer knows; nil: register in full
 	toldAt   time.Time          // of the last full registration
 	force    bool               // the next round registers, whatever the version and the settings
@@ -289,8 +290,7 @@ func (s *namesrvSession) step(ctx context.Context) error {
 	} else {
 		err = s.round(ctx, &set, table)
 	}
-	var refused *refusedError
-	if !errors.As(err, &refused) {
+	if !isRefused(err) {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -307,8 +307,7 @@ func (s *namesrvSession) step(ctx context.Context) error {
 // round is done once per period: the broker registers, unless the NameServer may be asked first and knows the version.
 // That is so for tables beyond one frame, too: as it takes them in slices, the version says that it has all.
 func (s *namesrvSession) round(ctx context.Context, set *registrarSettings, table *registrationTable) error {
-	form := set.bodyForm()
-	if s.told != nil && !s.force && !set.Split && (!set.ForceRegister || table.inSlices(form)) {
+	if s.told != nil && !s.force && !set.Split && (!set.ForceRegister || table.inSlices(set.bodyForm(s.version))) {
 		needed, err := s.registrationNeeded(ctx, set, table)
 		if err != nil {
 			return err
@@ -319,7 +318,7 @@ func (s *namesrvSession) round(ctx context.Context, set *registrarSettings, tabl
 		}
 	}
 	s.changed = false
-	return s.registerAll(ctx, set, table, form)
+	return s.registerAll(ctx, set, table)
 }
 
 // registrationNeeded asks for the NameServer's data version. An answer that says nothing counts as a need, one with
@@ -341,12 +340,18 @@ func (s *namesrvSession) registrationNeeded(ctx context.Context, set *registrarS
 }
 
 // registerAll registers all topics.
-func (s *namesrvSession) registerAll(ctx context.Context, set *registrarSettings, table *registrationTable, form bodyForm) error {
+func (s *namesrvSession) registerAll(ctx context.Context, set *registrarSettings, table *registrationTable) error {
 	s.told = nil
 	var result *registrationResult
+	known := s.version != 0
+	form := set.bodyForm(s.version)
 	for _, body := range table.full(form) {
 		var err error
-		if result, err = s.register(ctx, set, body); err != nil {
+		result, err = s.register(ctx, set, body)
+		if isRefused(err) && !known && set.bodyForm(s.version) != form {
+			return s.registerAll(ctx, set, table) // the refusal told the version
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -363,37 +368,38 @@ func (s *namesrvSession) registerAll(ctx context.Context, set *registrarSettings
 }
 
 // tellChanges registers the topics that have changed since the NameServer was last told: one by one if the settings
-// say so and they are few, else in one message. Where they are many it registers all.
+// say so, else in one message. Where they are many it registers all.
+//
+// With enableSingleTopicRegister no registration of some topics only goes out, because NameServers with
+// deleteTopicWithBrokerRegistration would drop all others. But those of 4.9, which have no such thing, do not answer the
+// request for one topic at all.
 func (s *namesrvSession) tellChanges(ctx context.Context, set *registrarSettings, table *registrationTable) error {
-	const fewTopics = 16
 	s.changed = false
 	changed := table.changes(s.told)
 	if len(changed) == 0 {
 		return nil
 	}
 	s.mergeTil = time.Now().Add(mergeWindow)
-	form := set.bodyForm()
-	if set.SingleTopic && len(changed) <= fewTopics {
-		if err := s.registerTopics(ctx, set, changed); err != nil {
-			return err
-		}
-		s.told = table
-		s.postpone(set)
-		return nil
-	}
 	if size := sizeOf(changed); size > sliceBody || 2*len(changed) > len(table.topics) && size > 64<<10 {
-		return s.registerAll(ctx, set, table, form)
+		return s.registerAll(ctx, set, table)
 	}
-	result, err := s.register(ctx, set, encodeRegistration(changed, table.version, form, maskChanged))
-	var refused *refusedError
-	if errors.As(err, &refused) { // it does not know the broker any more
-		return s.registerAll(ctx, set, table, form)
+	var err error
+	if set.SingleTopic && s.version >= protocol.Version5_0_0 {
+		err = s.registerTopics(ctx, set, changed)
+	} else {
+		var result *registrationResult
+		result, err = s.register(ctx, set, encodeRegistration(changed, table.version, set.bodyForm(s.version), maskChanged))
+		if err == nil {
+			s.w.setAnswer(result)
+		}
+	}
+	if isRefused(err) && !isBusy(err) { // it does not know the broker any more
+		return s.registerAll(ctx, set, table)
 	}
 	if err != nil {
 		return err
 	}
 	s.told = table
-	s.w.setAnswer(result)
 	s.postpone(set)
 	return nil
 }
@@ -407,10 +413,12 @@ func (s *namesrvSession) postpone(set *registrarSettings) {
 	}
 }
 
-// registerTopics sends one REGISTER_TOPIC_IN_NAMESRV per topic, all at once.
+// registerTopics sends one REGISTER_TOPIC_IN_NAMESRV per topic, several at a time.
 func (s *namesrvSession) registerTopics(ctx context.Context, set *registrarSettings, topics []*protocol.TopicConfig) error {
+	const atATime = 16
 	m := s.w.r.cfg.Member()
 	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atATime)
 	for _, t := range topics {
 		g.Go(func() error {
 			resp, err := s.invoke(ctx, shortTimeout, set.request(protocol.ReqRegisterTopicInNamesrv,
@@ -441,6 +449,7 @@ func (s *namesrvSession) register(ctx context.Context, set *registrarSettings, b
 	if err != nil {
 		return nil, err
 	}
+	s.version = resp.Version
 	if err := refusal(resp); err != nil {
 		return nil, err
 	}
@@ -483,6 +492,18 @@ func refusal(resp *protocol.Command) error {
 		return &refusedError{code, resp.Remark}
 	}
 	return nil
+}
+
+// isRefused tells whether err is the answer of a NameServer that refuses.
+func isRefused(err error) bool {
+	_, refused := errors.AsType[*refusedError](err)
+	return refused
+}
+
+// isBusy tells whether err is the answer of a NameServer that has too much to do.
+func isBusy(err error) bool {
+	refused, ok := errors.AsType[*refusedError](err)
+	return ok && refused.Code == protocol.RespSystemBusy
 }
 
 // queryDataVersion asks a NameServer whether it knows version.
