@@ -3,6 +3,7 @@ package broker
 // What is passed on to consumers: GET_CONSUMER_RUNNING_INFO (307), CONSUME_MESSAGE_DIRECTLY (309),
 // INVOKE_BROKER_TO_GET_CONSUMER_STATUS (223) with GET_CONSUMER_STATUS_FROM_CLIENT (221), RESET_CONSUMER_CLIENT_OFFSET (220).
 //
+//   - One-way requests are not passed on: nobody waits for what a consumer would answer.
 //   - The asker's connection and everybody else go on while a consumer is waited for: handlers return at once, and the answer
 //     follows.
 //   - A consumer has 10 s for 307 and 309, whose askers hear CONSUME_MSG_TIMEOUT (207) then; for 221 all of a group have
@@ -79,8 +80,12 @@ func (s *clientService) relay(asker *remoting.Peer, cmd *protocol.Command, group
 			Code: protocol.RespSystemError, Remark: fmt.Sprintf("The Consumer <%s> <%s> not online", group, clientID),
 		}
 	}
-	if err := requireVersion(consumer, protocol.Version3_1_8Snapshot); err != nil {
-		return nil, err
+	if oldest := protocol.Version3_1_8Snapshot; consumer.version < oldest {
+		return nil, &remoting.Error{
+			Code: protocol.RespSystemError,
+			Remark: fmt.Sprintf("The Consumer <%s> Version <%s> too low to finish, please upgrade it to %s",
+				consumer.id, consumer.version, oldest),
+		}
 	}
 	if cmd.IsOneway() {
 		return nil, nil // nobody wants the answer
@@ -110,23 +115,24 @@ func (s *clientService) later(asker *remoting.Peer, opaque int32, ask func() *re
 	return nil, nil
 }
 
-// requireVersion refuses to ask a client older than oldest.
-func requireVersion(c client, oldest protocol.Version) error {
-	if c.version >= oldest {
-		return nil
+// requireOffsetRequests refuses to send 220 or 221 to clients of which one is too old to know them.
+func requireOffsetRequests(clients []client) error {
+	for _, c := range clients {
+		if c.version < protocol.Version3_0_7Snapshot {
+			return &remoting.Error{
+				Code:   protocol.RespSystemError,
+				Remark: fmt.Sprintf("the client does not support this feature. version=%s", c.version),
+			}
+		}
 	}
-	return &remoting.Error{
-		Code: protocol.RespSystemError,
-		Remark: fmt.Sprintf("The Consumer <%s> Version <%s> too low to finish, please upgrade it to %s",
-			c.id, c.version, oldest),
-	}
+	return nil
 }
 
 // relayError is the answer when a consumer gave none.
 func relayError(ctx context.Context, group, clientID string, err error) *remoting.Response {
 	code, what := protocol.RespSystemError, "cannot be asked"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		code, what = protocol.RespConsumeMsgTimeout, "did not answer in time" // 207
+		code, what = protocol.RespConsumeMsgTimeout, "Timeout" // 207
 	}
 	return &remoting.Response{
 		Code: code, Remark: fmt.Sprintf("consumer <%s> <%s> %s: %v", group, clientID, what, err), HasRemark: true,
@@ -153,13 +159,11 @@ func (s *clientService) resetClientOffsets(topic, group string, timestamp int64,
 	if len(clients) == 0 {
 		return errNotOnline(group)
 	}
-	for _, c := range clients {
-		if err := requireVersion(c, protocol.Version3_0_7Snapshot); err != nil {
-			return err
-		}
+	if err := requireOffsetRequests(clients); err != nil {
+		return err
 	}
 	body := protocol.ResetOffsetBody{OffsetTable: offsets}
-	header := protocol.ResetOffsetRequestHeader{Topic: topic, Group: group, Timestamp: timestamp}
+	header := protocol.ResetOffsetRequestHeader{Topic: topic, Group: group, Timestamp: timestamp, QueueID: protocol.Some[int32](-1)}
 	cmd := &protocol.Command{Code: int32(protocol.ReqResetConsumerClientOffset), Ext: header.AppendExt(nil)}
 	if list {
 		cmd.Body = (*protocol.ResetOffsetBodyForC)(&body).AppendJSON(nil, protocol.FormDefault)
@@ -175,25 +179,23 @@ func (s *clientService) resetClientOffsets(topic, group string, timestamp int64,
 }
 
 // consumerStatus collects from the consumers of a group, or from one of them, how far they are (223 with 221). One that gives
-// no answer is left out.
+// no answer, or is not online, is left out.
 //
 // Source: spec/broker.md §6.5, spec/messaging.md §8.6, §8.8.
 func (s *clientService) consumerStatus(_ context.Context, req *remoting.Request[protocol.GetConsumerStatusRequestHeader]) (*remoting.Response, error) {
 	h := req.Header
 	clients := s.consumers.clients(h.Group)
-	if only := h.ClientAddr.Or(""); only != "" {
-		clients = slices.DeleteFunc(clients, func(c client) bool { return c.id != only })
-	}
 	if len(clients) == 0 {
 		return nil, &remoting.Error{
 			Code:   protocol.RespSystemError,
 			Remark: fmt.Sprintf("No Any Consumer online in the consumer group: [%s]", h.Group),
 		}
 	}
-	for _, c := range clients {
-		if err := requireVersion(c, protocol.Version3_0_7Snapshot); err != nil {
-			return nil, err
-		}
+	if only := h.ClientAddr.Or(""); only != "" {
+		clients = slices.DeleteFunc(clients, func(c client) bool { return c.id != only })
+	}
+	if err := requireOffsetRequests(clients); err != nil {
+		return nil, err
 	}
 	if req.Command.IsOneway() {
 		return nil, nil
@@ -206,6 +208,7 @@ func (s *clientService) consumerStatus(_ context.Context, req *remoting.Request[
 
 // askStatus asks clients for their offsets (221).
 func (s *clientService) askStatus(ctx context.Context, clients []client, h protocol.GetConsumerStatusRequestHeader) *remoting.Response {
+	h.ClientAddr = protocol.Opt[string]{} // it is not the client's to know whom else the asker meant
 	cmd := &protocol.Command{Code: int32(protocol.ReqGetConsumerStatusFromClient), Ext: h.AppendExt(nil)}
 	ctx, cancel := context.WithTimeout(ctx, s.statusTimeout)
 	defer cancel()
@@ -233,5 +236,7 @@ func (s *clientService) askStatus(ctx context.Context, clients []client, h proto
 			body.ConsumerTable[c.id] = tables[i]
 		}
 	}
-	return jsonAnswer(&body)
+	answer := jsonAnswer(&body)
+	answer.Remark, answer.HasRemark = unsetRemark, true
+	return answer
 }

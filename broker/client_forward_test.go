@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mq-server/mq/protocol"
+	"github.com/mq-server/mq/remoting"
 )
 
 func runningInfo(group, clientID string) *protocol.GetConsumerRunningInfoRequestHeader {
@@ -62,7 +63,7 @@ func TestConsumerRunningInfo(t *testing.T) {
 		consumer, admin := r.dial(), r.dial()
 		consumer.beat(newBeat("a").consumer("G", "T"))
 		answer := admin.ask(protocol.ReqGetConsumerRunningInfo, runningInfo("G", "a"), nil)
-		requireRefused(t, answer, protocol.RespConsumeMsgTimeout, "consumer <G> <a> did not answer in time: context deadline exceeded")
+		requireRefused(t, answer, protocol.RespConsumeMsgTimeout, "consumer <G> <a> Timeout: context deadline exceeded")
 	})
 	t.Run("a consumer that hangs up", func(t *testing.T) {
 		r := newClientRig(t)
@@ -159,6 +160,7 @@ func TestConsumeMessageDirectly(t *testing.T) {
 // The rows of the original's Broker2ClientTest about offsets in clients, spec/broker.md §10.
 func TestBroker2Client(t *testing.T) {
 	offsets := map[protocol.MessageQueue]int64{{Topic: "T", BrokerName: "broker-a", QueueID: 1}: 5}
+	tooOld := (&remoting.Error{Code: protocol.RespSystemError, Remark: "the client does not support this feature. version=V3_0_6"}).Error()
 	t.Run("reset of a group that is offline", func(t *testing.T) {
 		r := newClientRig(t)
 		require.Equal(t, errNotOnline("G"), r.service.resetClientOffsets("T", "G", 0, offsets, false))
@@ -172,7 +174,7 @@ func TestBroker2Client(t *testing.T) {
 		wantNotice(t, good, "G")
 		old.beat(newBeat("b").consumer("G", "T"))
 		wantNotice(t, good, "G")
-		require.Error(t, r.service.resetClientOffsets("T", "G", 0, offsets, false))
+		require.EqualError(t, r.service.resetClientOffsets("T", "G", 0, offsets, false), tooOld)
 		require.Empty(t, good.notices())
 	})
 	t.Run("reset reaches every client once", func(t *testing.T) {
@@ -192,7 +194,7 @@ func TestBroker2Client(t *testing.T) {
 				got := c.request()
 				require.Equal(t, int32(protocol.ReqResetConsumerClientOffset), got.Code)
 				require.True(t, got.IsOneway())
-				require.Equal(t, protocol.Ext{{Key: "topic", Value: "T"}, {Key: "group", Value: "G"}, {Key: "timestamp", Value: "17"}, {Key: "isForce", Value: "false"}}, got.Ext)
+				require.Equal(t, protocol.Ext{{Key: "topic", Value: "T"}, {Key: "group", Value: "G"}, {Key: "timestamp", Value: "17"}, {Key: "isForce", Value: "false"}, {Key: "queueId", Value: "-1"}}, got.Ext)
 				require.Equal(t, body, string(got.Body))
 			}
 		}
@@ -201,19 +203,38 @@ func TestBroker2Client(t *testing.T) {
 	status := &protocol.GetConsumerStatusRequestHeader{Topic: "T", Group: "G"}
 	t.Run("status of a group that is offline", func(t *testing.T) {
 		r := newClientRig(t)
-		admin, c := r.dial(), r.dial()
-		none := "No Any Consumer online in the consumer group: [G]"
-		requireRefused(t, admin.ask(protocol.ReqInvokeBrokerToGetConsumerStatus, status, nil), protocol.RespSystemError, none)
-		c.beat(newBeat("a").consumer("G", "T"))
-		other := &protocol.GetConsumerStatusRequestHeader{Topic: "T", Group: "G", ClientAddr: protocol.Some("b")}
-		requireRefused(t, admin.ask(protocol.ReqInvokeBrokerToGetConsumerStatus, other, nil), protocol.RespSystemError, none)
+		requireRefused(t, r.dial().ask(protocol.ReqInvokeBrokerToGetConsumerStatus, status, nil), protocol.RespSystemError,
+			"No Any Consumer online in the consumer group: [G]")
+	})
+	t.Run("status of one client", func(t *testing.T) {
+		r := newClientRig(t)
+		admin, a, old := r.dial(), r.dial(), r.dial()
+		a.beat(newBeat("a").consumer("G", "T"))
+		wantNotice(t, a, "G")
+		old.version = protocol.Version3_0_7Snapshot - 1
+		old.beat(newBeat("old").consumer("G", "T"))
+		wantNotice(t, a, "G")
+		of := func(client string) protocol.Command {
+			h := protocol.GetConsumerStatusRequestHeader{Topic: "T", Group: "G", ClientAddr: protocol.Some(client)}
+			return protocol.Command{Code: int32(protocol.ReqInvokeBrokerToGetConsumerStatus), Ext: h.AppendExt(nil)}
+		}
+		opaque := admin.send(of("a"))
+		got := a.request()
+		require.Equal(t, protocol.Ext{{Key: "topic", Value: "T"}, {Key: "group", Value: "G"}}, got.Ext)
+		a.reply(got, protocol.Command{Body: []byte(`{"messageQueueTable":{}}`)})
+		require.Equal(t, `{"consumerTable":{"a":{}},"messageQueueTable":{}}`, string(admin.answer(opaque).Body))
+		none := admin.answer(admin.send(of("b")))
+		require.Equal(t, `{"consumerTable":{},"messageQueueTable":{}}`, string(none.Body))
+		require.Equal(t, "not set any response code", none.Remark)
+		require.Equal(t, int32(protocol.RespSystemError), admin.answer(admin.send(of("old"))).Code)
 	})
 	t.Run("status with a client that is too old", func(t *testing.T) {
 		r := newClientRig(t)
 		old, admin := r.dial(), r.dial()
 		old.version = protocol.Version3_0_7Snapshot - 1
 		old.beat(newBeat("a").consumer("G", "T"))
-		require.Equal(t, int32(protocol.RespSystemError), admin.ask(protocol.ReqInvokeBrokerToGetConsumerStatus, status, nil).Code)
+		requireRefused(t, admin.ask(protocol.ReqInvokeBrokerToGetConsumerStatus, status, nil), protocol.RespSystemError,
+			"the client does not support this feature. version=V3_0_6")
 	})
 	t.Run("status is collected from those that answer in time", func(t *testing.T) {
 		r := newClientRig(t)
@@ -236,5 +257,6 @@ func TestBroker2Client(t *testing.T) {
 		body, err := protocol.DecodeGetConsumerStatusBody(answer.Body)
 		require.NoError(t, err)
 		require.Equal(t, map[string]map[protocol.MessageQueue]int64{"a": offsets}, body.ConsumerTable)
+		require.Equal(t, "not set any response code", answer.Remark, "as in the original")
 	})
 }

@@ -53,9 +53,10 @@ func jsonAnswer(body interface {
 func (s *clientService) consumerList(_ context.Context, req *remoting.Request[protocol.GetConsumerListByGroupRequestHeader]) (*remoting.Response, error) {
 	body, ok := s.consumers.idList(req.Header.ConsumerGroup)
 	if !ok {
-		return nil, &remoting.Error{
-			Code: protocol.RespSystemError, Remark: "no consumer for this group, " + req.Header.ConsumerGroup,
-		}
+		return &remoting.Response{
+			Code: protocol.RespSystemError, Remark: "no consumer for this group, " + req.Header.ConsumerGroup, HasRemark: true,
+			Header: emptyHeader{},
+		}, nil
 	}
 	return &remoting.Response{Code: protocol.RespSuccess, Header: emptyHeader{}, Body: body}, nil
 }

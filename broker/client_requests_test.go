@@ -34,9 +34,11 @@ func TestConsumerManageProcessor(t *testing.T) {
 	ask := func(group string) protocol.Command {
 		return c.ask(protocol.ReqGetConsumerListByGroup, &protocol.GetConsumerListByGroupRequestHeader{ConsumerGroup: group}, nil)
 	}
-	requireRefused(t, ask("unknown"), protocol.RespSystemError, "no consumer for this group, unknown")
+	answer := ask("unknown")
+	requireRefused(t, answer, protocol.RespSystemError, "no consumer for this group, unknown")
+	require.Equal(t, protocol.Ext{}, answer.Ext, "extFields are there, and empty")
 	c.beat(newBeat("a").consumer("G", "T"))
-	answer := ask("G")
+	answer = ask("G")
 	require.Equal(t, int32(protocol.RespSuccess), answer.Code)
 	require.Equal(t, protocol.Ext{}, answer.Ext, "extFields are there, and empty")
 	require.Equal(t, `{"consumerIdList":["a"]}`, string(answer.Body))

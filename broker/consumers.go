@@ -24,8 +24,11 @@ type consumerManager struct {
 
 	mu          sync.RWMutex // guards what follows
 	roster      roster[consumerState]
+	subscribed  int                                            // about the bytes that the subscriptions of all groups take
 	topics      map[string]map[string]struct{}                 // topic, then the online groups that subscribe it
 	compensated map[string]map[string]compensatedSubscriptions // see compensate; by group, then topic
+
+	most int // maxClientBytes
 }
 
 type consumerGroup = clientGroup[consumerState]
@@ -35,8 +38,9 @@ type consumerState struct {
 	consumerSettings
 	// subscriptions by topic. What they point to does not change.
 	subscriptions map[string]*protocol.SubscriptionData
+	size          int   // about the bytes that they take
 	complete      bool  // a member has sent the subscriptions
-	fingerprint   int32 // of the last heartbeat V2; 0: none came
+	fingerprint   int32 // of the heartbeat that brought them; 0: it was none of V2
 
 	idList atomic.Pointer[[]byte] // answer body to 38; nil: not made since the last change. Also set under mu's read lock
 }
@@ -76,15 +80,47 @@ func newConsumerManager(clock func() time.Duration) *consumerManager {
 		roster:      newRoster[consumerState](false),
 		topics:      map[string]map[string]struct{}{},
 		compensated: map[string]map[string]compensatedSubscriptions{},
+		most:        maxClientBytes,
 	}
+}
+
+// admits reports whether the consumers of a heartbeat may be registered: there is room, or they need no more than they have.
+func (m *consumerManager) admits(peer *remoting.Peer, list []protocol.ConsumerData) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.roster.size+m.subscribed < m.most {
+		return true
+	}
+	return !slices.ContainsFunc(list, func(data protocol.ConsumerData) bool {
+		member := m.roster.find(data.GroupName, peer)
+		return member == nil || subscriptionsSize(data.SubscriptionDataSet) > member.group.state.size
+	})
+}
+
+// subscriptionsSize is about what subscriptions take in memory, in bytes.
+func subscriptionsSize(list []protocol.SubscriptionData) (size int) {
+	for i := range list {
+		size += subscriptionSize(&list[i])
+	}
+	return size
+}
+
+func subscriptionSize(s *protocol.SubscriptionData) int {
+	const fixed, perTag = 500, 16
+	size := fixed + len(s.Topic) + len(s.SubString) + len(s.ExpressionType) + 4*len(s.CodeSet)
+	for _, tag := range s.TagsSet {
+		size += perTag + len(tag)
+	}
+	return size
 }
 
 // heartbeat registers a client in all of entries, or in none if its connection has ended already. withoutSub
 // says that the entries come without subscriptions because they are what they were.
 //
-// stale reports that the client should send its subscriptions again: another member of one of its groups, or it
-// itself, had other ones before (another fingerprint, unless it is 0), or they are not known although it believes
-// so. The latter is ours: to the original a group that comes back without subscriptions has none.
+// stale reports that the client's subscriptions are not those that one of its groups had: another member, or it
+// itself, sent other ones last (another fingerprint, or none), or they are not known although it believes so. The
+// latter is ours: to the original a group that comes back without subscriptions has none. So is that a heartbeat
+// without subscriptions stays stale until they come: the original takes its fingerprint for theirs.
 //
 // Source: spec/broker.md §5.1, §5.3.
 func (m *consumerManager) heartbeat(c client, entries []consumerEntry, fingerprint int32, withoutSub bool) (changes []consumerChange, stale bool) {
@@ -110,13 +146,13 @@ func (m *consumerManager) heartbeat(c client, entries []consumerEntry, fingerpri
 		}
 		g.state.consumerSettings = consumerSettings{e.ConsumeType, e.MessageModel, e.ConsumeFromWhere}
 		topicsChanged := false
-		if withoutSub {
-			stale = stale || !g.state.complete
+		if g.state.complete {
+			stale = stale || g.state.fingerprint != fingerprint
 		} else {
-			topicsChanged, change.subscribed = m.subscribe(g, e.SubscriptionDataSet)
+			stale = stale || withoutSub
 		}
-		if fingerprint != 0 {
-			stale = stale || g.state.fingerprint != 0 && g.state.fingerprint != fingerprint
+		if !withoutSub {
+			topicsChanged, change.subscribed = m.subscribe(g, e.SubscriptionDataSet)
 			g.state.fingerprint = fingerprint
 		}
 		change.notify = (joined || topicsChanged) && e.notify && e.MessageModel != protocol.Broadcasting
@@ -146,8 +182,12 @@ func (m *consumerManager) subscribe(g *consumerGroup, list []protocol.Subscripti
 		case sub.SubVersion <= old.SubVersion:
 			continue
 		}
+		if old != nil {
+			m.resize(g, -subscriptionSize(old))
+		}
 		own := *sub // not the whole list
 		s.subscriptions[sub.Topic] = &own
+		m.resize(g, subscriptionSize(&own))
 		any = true
 	}
 	if len(s.subscriptions) > 0 {
@@ -156,8 +196,9 @@ func (m *consumerManager) subscribe(g *consumerGroup, list []protocol.Subscripti
 			listed[list[i].Topic] = struct{}{}
 		}
 		if kept = len(listed); kept < len(s.subscriptions) {
-			for topic := range s.subscriptions {
+			for topic, sub := range s.subscriptions {
 				if _, ok := listed[topic]; !ok {
+					m.resize(g, -subscriptionSize(sub))
 					delete(s.subscriptions, topic)
 					m.unindex(g, topic)
 					topics = true
@@ -166,6 +207,12 @@ func (m *consumerManager) subscribe(g *consumerGroup, list []protocol.Subscripti
 		}
 	}
 	return topics, any || topics
+}
+
+// resize notes that the subscriptions of a group take by bytes more.
+func (m *consumerManager) resize(g *consumerGroup, by int) {
+	g.state.size += by
+	m.subscribed += by
 }
 
 // index notes that a group subscribes a topic.
@@ -198,6 +245,7 @@ func (m *consumerManager) remove(member *member[consumerState], notify bool) con
 	}
 	if change.gone {
 		change.notify = false // nobody is left to tell
+		m.resize(g, -g.state.size)
 		for topic := range g.state.subscriptions {
 			m.unindex(g, topic)
 		}

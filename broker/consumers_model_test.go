@@ -17,8 +17,7 @@ import (
 type consumerModel struct {
 	members map[string]map[int]*modelMember // by group and connection
 	topics  map[string]map[string]int64     // by group and topic: version
-	prints  map[string]int32                // by group
-	full    map[string]bool                 // groups whose subscriptions came
+	prints  map[string]int32                // of the heartbeat that brought the subscriptions, by group
 	models  map[string]protocol.MessageModel
 	arrival int
 }
@@ -39,7 +38,6 @@ func (m *consumerModel) drop(group string, conn int) (tell bool) {
 	delete(m.members, group)
 	delete(m.topics, group)
 	delete(m.prints, group)
-	delete(m.full, group)
 	delete(m.models, group)
 	return false
 }
@@ -68,7 +66,7 @@ func TestConsumerManagerModel(t *testing.T) {
 		}
 		model := consumerModel{
 			members: map[string]map[int]*modelMember{}, topics: map[string]map[string]int64{}, prints: map[string]int32{},
-			full: map[string]bool{}, models: map[string]protocol.MessageModel{},
+			models: map[string]protocol.MessageModel{},
 		}
 		conn := rapid.IntRange(0, len(conns)-1)
 		connOf := func(c client) int {
@@ -147,13 +145,11 @@ func TestConsumerManagerModel(t *testing.T) {
 						}
 						changed = changed || len(listed) != len(model.topics[group])
 						model.topics[group] = listed
-						model.full[group] = true
-					} else if !model.full[group] {
-						wantStale = true
 					}
-					if print := b.HeartbeatFingerprint; print != 0 {
-						wantStale = wantStale || model.prints[group] != 0 && model.prints[group] != print
-						model.prints[group] = print
+					print, full := model.prints[group]
+					wantStale = wantStale || full && print != b.HeartbeatFingerprint || !full && b.WithoutSub
+					if !b.WithoutSub {
+						model.prints[group] = b.HeartbeatFingerprint
 					}
 					model.models[group] = data.MessageModel
 					if changed && notify && data.MessageModel != protocol.Broadcasting {
@@ -237,6 +233,21 @@ func TestConsumerManagerModel(t *testing.T) {
 				for _, topic := range topics {
 					require.Equal(t, byTopic[topic], manager.groupsOf(topic))
 				}
+				subscribed, size := 0, 0
+				for _, g := range manager.roster.groups {
+					own := 0
+					for _, sub := range g.state.subscriptions {
+						own += subscriptionSize(sub)
+					}
+					require.Equal(t, own, g.state.size)
+					subscribed += own
+					size += groupBytes + len(g.name)
+					for _, m := range g.list {
+						size += memberBytes + len(m.id)
+					}
+				}
+				require.Equal(t, subscribed, manager.subscribed)
+				require.Equal(t, size, manager.roster.size)
 				total := 0
 				for i := range conns {
 					of := manager.roster.byPeer[conns[i].peer]

@@ -4,7 +4,7 @@ package broker
 //
 //   - 34 of all versions; with heartbeatFingerprint, since 5.0, it is a heartbeat V2. The answer is that of 5.x to all
 //     clients; those before it do not look at the fields.
-//   - A body that lacks a name is refused, code 1, and changes nothing. Consumers and producers of a heartbeat are
+//   - A body that lacks a name, or for which there is no room, is refused, code 1, and changes nothing. Consumers and producers of a heartbeat are
 //     registered together, after the groups and retry topics they need are on disk.
 //   - A consumer whose group there is not, and cannot be made, is left out (5.x; 4.9 registers it).
 //   - 35 makes no group, as the original's does when it looks whether to notify.
@@ -26,8 +26,12 @@ const (
 	maxHeartbeatGroups = 10_000
 )
 
-// errHeartbeat refuses a heartbeat that names nobody.
-var errHeartbeat = errors.New("HeartbeatData")
+var (
+	// errHeartbeat refuses a heartbeat that names nobody.
+	errHeartbeat = errors.New("HeartbeatData")
+	// errTooManyClients refuses one for which there is no room.
+	errTooManyClients = fmt.Errorf("%w: clients and their subscriptions take %d bytes already", errHeartbeat, maxClientBytes)
+)
 
 // heartbeat registers a client's consumers and producers (34).
 //
@@ -39,6 +43,9 @@ func (s *clientService) heartbeat(_ context.Context, peer *remoting.Peer, cmd *p
 	}
 	if err := validateHeartbeat(&beat); err != nil {
 		return nil, err
+	}
+	if !s.consumers.admits(peer, beat.ConsumerDataSet) || !s.producers.admits(peer, beat.ProducerDataSet) {
+		return nil, errTooManyClients
 	}
 	settings := s.Settings()
 	entries, err := s.consumerEntries(&beat, settings.RejectPullConsumer)

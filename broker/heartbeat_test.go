@@ -30,6 +30,7 @@ func TestClientManageProcessor(t *testing.T) {
 		c.unregister("a", "", "G")
 		require.Nil(t, c.members("G"))
 		require.Equal(t, []string{"P"}, r.service.producers.groups())
+		require.Equal(t, int32(protocol.RespSuccess), c.ask(protocol.ReqUnregisterClient, nil, nil).Code, "without a field")
 		c.unregister("a", "unknown", "unknown")
 		require.Equal(t, []string{"G"}, r.groups.names(), "asking makes no group")
 	})
@@ -52,6 +53,20 @@ func TestClientManageProcessor(t *testing.T) {
 			require.True(t, c.beat(newBeat("a").consumer("G", "T")))
 		}
 		require.True(t, c.beat(newBeat("a").producer("P")))
+	})
+	t.Run("a client that leaves its subscriptions out is asked for them when another member has sent other ones", func(t *testing.T) {
+		r := newClientRig(t)
+		a, b := r.dial(), r.dial()
+		require.False(t, a.beat(newBeat("a").consumer("G", "T", "U").v2(1, false)))
+		require.True(t, b.beat(newBeat("b").consumer("G", "T")), "without a fingerprint, as clients before 5.0")
+		require.True(t, a.beat(newBeat("a").consumer("G").v2(1, true)))
+		require.Equal(t, []string{"T"}, r.service.consumers.topicsOf("G"))
+		require.True(t, a.beat(newBeat("a").consumer("G").v2(1, true)), "until they come")
+		require.True(t, a.beat(newBeat("a").consumer("G", "T", "U").v2(1, false)))
+		require.False(t, a.beat(newBeat("a").consumer("G").v2(1, true)))
+		require.True(t, b.beat(newBeat("b").consumer("G").v2(2, true)))
+		require.False(t, a.beat(newBeat("a").consumer("G").v2(1, true)), "which only subscriptions change")
+		require.Equal(t, []string{"T", "U"}, r.service.consumers.topicsOf("G"))
 	})
 	t.Run("a client that leaves its subscriptions out although they are not known here is asked for them", func(t *testing.T) {
 		r := newClientRig(t)
@@ -323,6 +338,7 @@ func TestCheckClientConfig(t *testing.T) {
 		{name: "a tag", body: body(`"TAG"`)},
 		{name: "an empty type", body: body(`""`)},
 		{name: "no type", body: body(`null`)},
+		{name: "no topic", body: []byte(`{"subscriptionData":{}}`)},
 		{name: "SQL without filters", body: body(`"SQL92"`), compile: compile, code: protocol.RespSystemError,
 			remark: "The broker does not support consumer to filter message by SQL92"},
 		{name: "SQL before there is a filter", body: body(`"SQL92"`), filter: true, code: protocol.RespSystemError,
@@ -344,4 +360,45 @@ func TestCheckClientConfig(t *testing.T) {
 			require.Nil(t, answer.Ext)
 		})
 	}
+}
+
+// What clients and subscriptions take has an end: beyond it those that there are go on, and nobody joins.
+func TestNoRoomForClients(t *testing.T) {
+	const noRoom = "HeartbeatData: clients and their subscriptions take 1073741824 bytes already"
+	refused := func(c *rigConn, b *beat) {
+		t.Helper()
+		requireRefused(t, c.ask(protocol.ReqHeartBeat, nil, b.AppendJSON(nil, protocol.FormDefault)), protocol.RespSystemError, noRoom)
+	}
+	t.Run("consumers", func(t *testing.T) {
+		r := newClientRig(t)
+		a, b := r.dial(), r.dial()
+		a.beat(newBeat("a").consumer("G", "T"))
+		r.service.consumers.most = 0
+		a.beat(newBeat("a").consumer("G", "T").producer("P"))
+		a.beat(newBeat("a").consumer("G", "U"))
+		refused(a, newBeat("a").consumer("G", "T", "U"))
+		refused(a, newBeat("a").consumer("G", "U").consumer("H", "U").producer("Q"))
+		refused(b, newBeat("b").consumer("G", "U"))
+		require.Equal(t, []string{"a"}, a.members("G"))
+		require.Equal(t, []string{"U"}, r.service.consumers.topicsOf("G"))
+		require.Equal(t, []string{"P"}, r.service.producers.groups())
+		require.Equal(t, []string{"G"}, r.groups.names(), "not even on disk")
+		b.beat(newBeat("b").producer("P"))
+		a.unregister("a", "", "G")
+		require.Zero(t, r.service.consumers.subscribed)
+		require.Zero(t, r.service.consumers.roster.size)
+	})
+	t.Run("producers", func(t *testing.T) {
+		r := newClientRig(t)
+		a, b := r.dial(), r.dial()
+		a.beat(newBeat("a").producer("P"))
+		r.service.producers.most = 0
+		a.beat(newBeat("a").producer("P").consumer("G", "T"))
+		refused(a, newBeat("a").producer("P").producer("Q").consumer("H", "T"))
+		refused(b, newBeat("b").producer("P"))
+		require.Equal(t, []string{"P"}, r.service.producers.groups())
+		require.Nil(t, a.members("H"))
+		r.hangUp(a)
+		require.Zero(t, r.service.producers.roster.size)
+	})
 }

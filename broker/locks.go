@@ -10,8 +10,10 @@ import (
 const (
 	// lockLife is how long a queue lock lives after it was taken or renewed.
 	lockLife = 60 * time.Second
-	// maxLocks bounds the locks of all groups. Beyond it no lock is given that there is not.
-	maxLocks = 1 << 20
+	// maxLockBytes bounds, about, what the locks of all groups take. Beyond it no lock is given that there is not.
+	maxLockBytes = 512 << 20
+	// lockBytes is what a lock takes, about, beside its names; so does a group.
+	lockBytes = 200
 )
 
 // lockManager knows which client of a group consumes which queue alone, in order. Locks are memory only and survive
@@ -24,8 +26,8 @@ type lockManager struct {
 
 	mu     sync.Mutex
 	groups map[string]map[protocol.MessageQueue]queueLock // never empty; guarded by mu
-	n      int                                            // locks of all groups; guarded by mu
-	most   int                                            // maxLocks
+	size   int                                            // about the bytes that they take; guarded by mu
+	most   int                                            // maxLockBytes
 }
 
 type queueLock struct {
@@ -34,25 +36,46 @@ type queueLock struct {
 }
 
 func newLockManager(clock func() time.Duration) *lockManager {
-	return &lockManager{clock: clock, groups: map[string]map[protocol.MessageQueue]queueLock{}, most: maxLocks}
+	return &lockManager{clock: clock, groups: map[string]map[protocol.MessageQueue]queueLock{}, most: maxLockBytes}
 }
 
 func (l queueLock) alive(now time.Duration) bool { return now-l.at <= lockLife }
 
-// lock takes or renews the locks of queues for a client, and returns those that it holds now, in the order given.
+// lockSize is about what a lock takes in memory, in bytes.
+func lockSize(q protocol.MessageQueue, clientID string) int {
+	return lockBytes + len(q.Topic) + len(q.BrokerName) + len(clientID)
+}
+
+// groupLocksSize is about what a group takes in memory, in bytes, beside its locks.
+func groupLocksSize(group string) int { return lockBytes + len(group) }
+
+// lock takes or renews the locks of queues for a client, and returns those that it holds now, in the order given and each
+// once.
 func (m *lockManager) lock(group, clientID string, queues []protocol.MessageQueue) []protocol.MessageQueue {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock()
 	locks := m.groups[group]
 	held := make([]protocol.MessageQueue, 0, len(queues))
+	seen := make(map[protocol.MessageQueue]struct{}, len(queues))
 	for _, q := range queues {
-		switch l, ok := locks[q]; {
-		case ok && l.clientID != clientID && l.alive(now), !ok && m.n >= m.most:
+		if _, twice := seen[q]; twice {
 			continue
-		case !ok:
-			m.n++
 		}
+		seen[q] = struct{}{}
+		more := lockSize(q, clientID)
+		switch l, ok := locks[q]; {
+		case ok && l.clientID != clientID && l.alive(now):
+			continue
+		case ok:
+			more = len(clientID) - len(l.clientID)
+		case locks == nil:
+			more += groupLocksSize(group)
+		}
+		if more > 0 && m.size+more > m.most {
+			continue
+		}
+		m.size += more
 		if locks == nil {
 			locks = map[protocol.MessageQueue]queueLock{}
 			m.groups[group] = locks
@@ -70,12 +93,23 @@ func (m *lockManager) unlock(group, clientID string, queues []protocol.MessageQu
 	locks := m.groups[group]
 	for _, q := range queues {
 		if l, ok := locks[q]; ok && l.clientID == clientID {
-			delete(locks, q)
-			m.n--
+			m.drop(locks, q, l)
 		}
 	}
-	if len(locks) == 0 {
+	m.dropEmpty(group)
+}
+
+// drop forgets the lock l of a queue, one of locks.
+func (m *lockManager) drop(locks map[protocol.MessageQueue]queueLock, q protocol.MessageQueue, l queueLock) {
+	delete(locks, q)
+	m.size -= lockSize(q, l.clientID)
+}
+
+// dropEmpty forgets a group that has no locks any more.
+func (m *lockManager) dropEmpty(group string) {
+	if locks, ok := m.groups[group]; ok && len(locks) == 0 {
 		delete(m.groups, group)
+		m.size -= groupLocksSize(group)
 	}
 }
 
@@ -108,12 +142,9 @@ func (m *lockManager) expire() {
 	for group, locks := range m.groups {
 		for q, l := range locks {
 			if !l.alive(now) {
-				delete(locks, q)
-				m.n--
+				m.drop(locks, q, l)
 			}
 		}
-		if len(locks) == 0 {
-			delete(m.groups, group)
-		}
+		m.dropEmpty(group)
 	}
 }

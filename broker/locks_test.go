@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ func TestRebalanceLockManager(t *testing.T) {
 		require.Equal(t, queues(), m.lock("G", "b", queues(0, 1)))
 		require.Equal(t, queues(2, 3), m.lock("G", "b", queues(2, 0, 3, 1)))
 		require.Equal(t, queues(), m.lock("G", "b", nil))
+		require.Equal(t, queues(2, 4), m.lock("G", "b", queues(2, 4, 2)), "each once")
 	})
 	t.Run("unlocking frees what is the client's own", func(t *testing.T) {
 		m, clock := setup()
@@ -81,18 +83,22 @@ func TestRebalanceLockManager(t *testing.T) {
 	})
 	t.Run("there is an end of them", func(t *testing.T) {
 		m, clock := setup()
-		m.most = 3
+		each, group := lockSize(queue(0), "a"), groupLocksSize("G")
+		m.most = 3*each + group
 		require.Equal(t, queues(0, 1, 2), m.lock("G", "a", queues(0, 1, 2, 3)))
 		require.Empty(t, m.lock("H", "a", queues(0)))
 		require.NotContains(t, m.groups, "H")
 		require.Equal(t, queues(0, 2), m.lock("G", "a", queues(0, 4, 2)), "those that there are can be renewed")
-		m.unlock("G", "a", queues(1))
+		m.unlock("G", "a", queues(1, 2))
 		require.Equal(t, queues(0), m.lock("H", "b", queues(0)))
 		clock.advance(lockLife + 1)
+		require.Empty(t, m.lock("G", strings.Repeat("b", each), queues(0)))
 		require.Equal(t, queues(0), m.lock("G", "b", queues(0)), "or taken over")
 		m.expire()
-		require.Equal(t, 1, m.n)
+		require.Equal(t, each+group, m.size)
 		require.Equal(t, queues(5, 6), m.lock("G", "b", queues(5, 6)))
+		m.unlock("G", "b", queues(0, 5, 6))
+		require.Zero(t, m.size)
 	})
 	t.Run("expired locks and their groups are forgotten", func(t *testing.T) {
 		m, clock := setup()

@@ -22,6 +22,8 @@ type producerManager struct {
 
 	mu     sync.RWMutex // guards what follows
 	roster roster[producerState]
+
+	most int // maxClientBytes
 }
 
 // producerState is what a producer group has besides members.
@@ -44,7 +46,17 @@ type producerConn struct {
 }
 
 func newProducerManager(clock func() time.Duration) *producerManager {
-	return &producerManager{clock: clock, roster: newRoster[producerState](true)}
+	return &producerManager{clock: clock, roster: newRoster[producerState](true), most: maxClientBytes}
+}
+
+// admits reports whether the producers of a heartbeat may be registered: there is room, or they are.
+func (m *producerManager) admits(peer *remoting.Peer, groups []protocol.ProducerData) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.roster.size < m.most {
+		return true
+	}
+	return !slices.ContainsFunc(groups, func(data protocol.ProducerData) bool { return m.roster.find(data.GroupName, peer) == nil })
 }
 
 // heartbeat registers a client in all groups, or in none if its connection has ended already.

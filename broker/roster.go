@@ -48,7 +48,16 @@ type roster[S any] struct {
 	groups map[string]*clientGroup[S]
 	byPeer map[*remoting.Peer][]*member[S] // never empty; in no order
 	ids    idTable[S]                      // over all groups; nil if each group keeps its own
+	size   int                             // about the bytes that all of it takes
 }
+
+const (
+	// maxClientBytes bounds, about, what is kept about consumers, and about producers. Beyond it those that there are may go
+	// on, but nobody joins: honest clients are far from it, and others are not to take the memory of all.
+	maxClientBytes = 1 << 30
+	// memberBytes and groupBytes are what members and groups take, about, beside their names.
+	memberBytes, groupBytes = 500, 500
+)
 
 // newRoster returns an empty roster that keeps client ids over all groups, or by group.
 func newRoster[S any](idsOverAll bool) roster[S] {
@@ -77,6 +86,7 @@ func (r *roster[S]) join(group string, c client, now time.Duration) (m *member[S
 			g.ids = idTable[S]{}
 		}
 		r.groups[g.name] = g
+		r.size += groupBytes + len(g.name)
 	}
 	if m := g.conns[c.peer]; m != nil {
 		m.seen, m.language, m.version = now, c.language, c.version
@@ -88,6 +98,7 @@ func (r *roster[S]) join(group string, c client, now time.Duration) (m *member[S
 	g.list = append(g.list, m)
 	r.byPeer[c.peer] = append(r.byPeer[c.peer], m)
 	r.idsOf(g).add(m)
+	r.size += memberBytes + len(m.id)
 	return m, true
 }
 
@@ -95,6 +106,7 @@ func (r *roster[S]) join(group string, c client, now time.Duration) (m *member[S
 func (r *roster[S]) rename(m *member[S], id string) {
 	ids := r.idsOf(m.group)
 	ids.remove(m)
+	r.size += len(id) - len(m.id)
 	m.id = strings.Clone(id)
 	ids.add(m)
 }
@@ -102,6 +114,7 @@ func (r *roster[S]) rename(m *member[S], id string) {
 // leave removes a member, and reports whether its group went with it as the last one.
 func (r *roster[S]) leave(m *member[S]) (last bool) {
 	g := m.group
+	r.size -= memberBytes + len(m.id)
 	r.idsOf(g).remove(m)
 	delete(g.conns, m.peer)
 	g.list = swapDelete(g.list, m.inGroup, func(moved *member[S]) { moved.inGroup = m.inGroup })
@@ -114,6 +127,7 @@ func (r *roster[S]) leave(m *member[S]) (last bool) {
 		return false
 	}
 	delete(r.groups, g.name)
+	r.size -= groupBytes + len(g.name)
 	return true
 }
 

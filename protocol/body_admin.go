@@ -80,14 +80,15 @@ func (l *CreateTopicListRequestBody) AppendJSON(dst []byte, f JSONForm) []byte {
 	return w.end()
 }
 
-// DecodeCreateTopicListRequestBody reads the body of 18. A topic without name is an error. A body that holds nothing gives
-// ErrNullBody.
+// DecodeCreateTopicListRequestBody reads the body of 18. Whether names are there and good is for the broker to say; a filter
+// type that there is not is an error. A body that holds nothing gives ErrNullBody.
 func DecodeCreateTopicListRequestBody(data []byte) (CreateTopicListRequestBody, error) {
 	var l CreateTopicListRequestBody
 	err := decodeBody("CreateTopicListRequestBody", data, func(r *jsonReader) {
+		r.orders = true
 		var o jsonObject
 		for ok := r.object(&o, topicConfigListNames); ok && r.member(&o); {
-			l.TopicConfigList = readObjectList(r, func(t *TopicConfig) { r.topicConfig(t, "", newString) })
+			l.TopicConfigList = readObjectList(r, func(t *TopicConfig) { r.topicConfigOf(t, "", newString, false) })
 		}
 	})
 	if err != nil {

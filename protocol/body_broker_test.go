@@ -316,7 +316,7 @@ func TestSubscriptionGroupDefaults(t *testing.T) {
 	for _, in := range []string{
 		`{"groupName":"G"}`,
 		`{"groupName":"G","consumeEnable":null,"retryMaxTimes":"","groupRetryPolicy":null,"attributes":null,"subscriptionDataSet":null}`,
-		`{"groupName":"G","groupRetryPolicy":{"type":"NOBODY_KNOWS"}}`,
+		`{"groupName":"G","groupRetryPolicy":{"type":""}}`,
 		`{"groupName":"G","groupRetryPolicy":{"type":null,"exponentialRetryPolicy":null,"customizedRetryPolicy":null}}`,
 	} {
 		got, err := DecodeSubscriptionGroupConfig([]byte(in))
@@ -327,6 +327,12 @@ func TestSubscriptionGroupDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, GroupRetryPolicy{Type: RetryExponential, ExponentialRetryPolicy: &ExponentialRetryPolicy{5000, 7200000, 2}}, got.GroupRetryPolicy)
 	require.Empty(t, got.GroupName, "the broker judges names")
+	unknown := `{"groupName":"G","groupRetryPolicy":{"type":"NOBODY_KNOWS"}}`
+	_, err = DecodeSubscriptionGroupConfig([]byte(unknown))
+	require.ErrorContains(t, err, "not the name of one of the constants")
+	table, err := DecodeSubscriptionGroupWrapper([]byte(`{"subscriptionGroupTable":{"G":`+unknown+`}}`), testNow)
+	require.NoError(t, err)
+	require.Equal(t, []SubscriptionGroupConfig{want}, table.SubscriptionGroupTable, "of another broker")
 }
 
 // The name that the table has for a group counts, nothing is read by halves, and the table of forbidden topics knows no null.

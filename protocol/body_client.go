@@ -295,9 +295,15 @@ func (s *SubscriptionData) AppendJSON(dst []byte, f JSONForm) []byte {
 }
 
 func (r *jsonReader) subscriptionData(s *SubscriptionData, now int64) {
+	if !r.anySubscription(s, now) {
+		r.fail("a subscription has no topic")
+	}
+}
+
+// anySubscription is subscriptionData for one that need not have a topic. It reports whether it has.
+func (r *jsonReader) anySubscription(s *SubscriptionData, now int64) (named bool) {
 	*s = SubscriptionData{ExpressionType: "TAG", SubVersion: now}
 	var o jsonObject
-	named := false
 	for ok := r.requiredObject(&o, subscriptionNames, "a subscription"); ok && r.member(&o); {
 		switch o.name {
 		case "classFilterMode":
@@ -316,9 +322,7 @@ func (r *jsonReader) subscriptionData(s *SubscriptionData, now int64) {
 			named = r.required(&s.Topic)
 		}
 	}
-	if !named {
-		r.fail("a subscription has no topic")
-	}
+	return named
 }
 
 // optSubscriptionData reads a subscription that may be null.
@@ -343,7 +347,8 @@ func (c *CheckClientRequestBody) AppendJSON(dst []byte, f JSONForm) []byte {
 	return w.end()
 }
 
-// DecodeCheckClientRequestBody reads the body of CHECK_CLIENT_CONFIG (46). A body that holds nothing gives ErrNullBody.
+// DecodeCheckClientRequestBody reads the body of CHECK_CLIENT_CONFIG (46), whose subscription may lack a topic. A body that
+// holds nothing gives ErrNullBody.
 func DecodeCheckClientRequestBody(data []byte) (CheckClientRequestBody, error) {
 	var c CheckClientRequestBody
 	err := decodeBody("CheckClientRequestBody", data, func(r *jsonReader) {
@@ -357,7 +362,10 @@ func DecodeCheckClientRequestBody(data []byte) (CheckClientRequestBody, error) {
 			case "namespace":
 				c.Namespace = r.optString()
 			case "subscriptionData":
-				c.SubscriptionData = r.optSubscriptionData()
+				if !r.null() {
+					c.SubscriptionData = &SubscriptionData{}
+					r.anySubscription(c.SubscriptionData, 0)
+				}
 			}
 		}
 	})

@@ -42,7 +42,7 @@ type GroupRetryPolicyType uint8
 
 // Rules for retries.
 const (
-	RetryCustomized  GroupRetryPolicyType = iota // CUSTOMIZED, the default; also for null and unknown names
+	RetryCustomized  GroupRetryPolicyType = iota // CUSTOMIZED, the default; also for null and, in tables, unknown names
 	RetryExponential                             // EXPONENTIAL
 )
 
@@ -157,10 +157,14 @@ func (c *SubscriptionGroupConfig) AppendJSON(dst []byte, f JSONForm) []byte {
 }
 
 // DecodeSubscriptionGroupConfig reads a configuration. Members that are absent, null or "" have their defaults; whether
-// the name is good is for the broker to say. A body that holds nothing gives ErrNullBody.
+// the name is good is for the broker to say; a type of retry policy that there is not is an error. A body that holds
+// nothing gives ErrNullBody.
 func DecodeSubscriptionGroupConfig(data []byte) (SubscriptionGroupConfig, error) {
 	var c SubscriptionGroupConfig
-	err := decodeBody("SubscriptionGroupConfig", data, func(r *jsonReader) { r.groupConfig(&c) })
+	err := decodeBody("SubscriptionGroupConfig", data, func(r *jsonReader) {
+		r.orders = true
+		r.groupConfig(&c)
+	})
 	if err != nil {
 		return SubscriptionGroupConfig{}, err
 	}
@@ -406,10 +410,12 @@ func (l *SubscriptionGroupList) AppendJSON(dst []byte, f JSONForm) []byte {
 	return w.end()
 }
 
-// DecodeSubscriptionGroupList reads the body of 225. A body that holds nothing gives ErrNullBody.
+// DecodeSubscriptionGroupList reads the body of 225, with configurations as DecodeSubscriptionGroupConfig reads them. A body
+// that holds nothing gives ErrNullBody.
 func DecodeSubscriptionGroupList(data []byte) (SubscriptionGroupList, error) {
 	var l SubscriptionGroupList
 	err := decodeBody("SubscriptionGroupList", data, func(r *jsonReader) {
+		r.orders = true
 		var o jsonObject
 		for ok := r.object(&o, groupConfigListNames); ok && r.member(&o); {
 			l.GroupConfigList = readObjectList(r, r.groupConfig)

@@ -202,8 +202,12 @@ func (r *jsonReader) topicFilterType() TopicFilterType {
 	case !ok || string(b) == "SINGLE_TAG":
 		return FilterSingleTag
 	case c == '"' || c == '\'':
-		if bytes.EqualFold(b, []byte("MULTI_TAG")) {
+		switch {
+		case bytes.EqualFold(b, []byte("MULTI_TAG")):
 			return FilterMultiTag
+		case r.orders && len(b) > 0 && !bytes.EqualFold(b, []byte("SINGLE_TAG")):
+			r.pos = start
+			r.fail("not the name of one of the constants")
 		}
 		return FilterSingleTag
 	}

@@ -282,9 +282,15 @@ func (r *jsonReader) enum(names []string) int {
 	if r.err != nil {
 		return -1
 	}
-	if c := r.skipBlanks(); c == '"' || c == '\'' {
+	c, start := r.skipBlanks(), r.pos
+	if c == '"' || c == '\'' {
 		name := string(r.quoted())
-		return slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
+		i := slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
+		if i < 0 && r.orders && name != "" {
+			r.pos = start
+			r.fail("not the name of one of the constants")
+		}
+		return i
 	}
 	text := r.token()
 	if r.err != nil || string(text) == "null" || string(text) == "undefined" {

@@ -22,7 +22,8 @@ func (h *HeartbeatResponseHeader) AppendExt(ext Ext) Ext {
 	return appendOptBool(appendOptBool(ext, "IS_SUPPORT_HEART_BEAT_V2", h.SupportV2), "IS_SUB_CHANGE", h.SubChange)
 }
 
-// UnregisterClientRequestHeader is the header of UNREGISTER_CLIENT (35). The client id is required.
+// UnregisterClientRequestHeader is the header of UNREGISTER_CLIENT (35). The original annotates ClientID as required, but
+// does not miss it: it is the connection that leaves.
 //
 // Source: spec/broker.md §5.2.
 type UnregisterClientRequestHeader struct {
@@ -36,7 +37,7 @@ type UnregisterClientRequestHeader struct {
 // Errors: *FieldError.
 func (h *UnregisterClientRequestHeader) Decode(ext Ext) error {
 	r := ReadExt(ext)
-	h.ClientID = r.String("clientID")
+	h.ClientID = r.OptString("clientID").Value
 	h.ProducerGroup = r.OptString("producerGroup")
 	h.ConsumerGroup = r.OptString("consumerGroup")
 	return r.Err()

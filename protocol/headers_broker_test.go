@@ -21,7 +21,7 @@ var brokerHeaderCases = []headerCase{
 			{"topic", "t"}, {"defaultTopic", "TBW102"}, {"readQueueNums", "3"}, {"writeQueueNums", "4"}, {"perm", "6"},
 			{"topicFilterType", "MULTI_TAG"}, {"topicSysFlag", "1"}, {"order", "true"}, {"attributes", "+message.type=FIFO"}, {"force", "true"},
 		},
-		required: []string{"readQueueNums", "writeQueueNums", "perm", "topicFilterType"},
+		required: []string{"topic", "readQueueNums", "writeQueueNums", "perm", "topicFilterType"},
 	},
 	{code: ReqDeleteTopicInBroker, full: &DeleteTopicRequestHeader{"t"}, wire: Ext{{"topic", "t"}}},
 	{
@@ -42,7 +42,7 @@ var brokerHeaderCases = []headerCase{
 	},
 	{
 		code: ReqUnregisterClient, full: &UnregisterClientRequestHeader{"id", Some("p"), Some("c")},
-		wire: Ext{{"clientID", "id"}, {"producerGroup", "p"}, {"consumerGroup", "c"}}, required: []string{"clientID"},
+		wire: Ext{{"clientID", "id"}, {"producerGroup", "p"}, {"consumerGroup", "c"}},
 	},
 	{
 		code: ReqGetConsumerListByGroup, full: &GetConsumerListByGroupRequestHeader{"g"},

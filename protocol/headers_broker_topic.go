@@ -1,8 +1,8 @@
 package protocol
 
 // CreateTopicRequestHeader is the header of UPDATE_AND_CREATE_TOPIC (17). Whether topic, queue numbers, permission and
-// attributes are good is for the broker to say; a missing topic is the empty one, as in the original. The original
-// annotates DefaultTopic and Order as required, too, but misses neither.
+// attributes are good is for the broker to say. The original annotates DefaultTopic and Order as required, too, but misses
+// neither.
 //
 // Source: spec/broker.md §3.7.
 type CreateTopicRequestHeader struct {
@@ -23,7 +23,7 @@ type CreateTopicRequestHeader struct {
 // Errors: *FieldError.
 func (h *CreateTopicRequestHeader) Decode(ext Ext) error {
 	r := ReadExt(ext)
-	h.Topic = r.OptString("topic").Value
+	h.Topic = r.String("topic")
 	h.DefaultTopic = r.OptString("defaultTopic").Value
 	h.ReadQueueNums = r.Int32("readQueueNums")
 	h.WriteQueueNums = r.Int32("writeQueueNums")
