@@ -17,7 +17,7 @@ var brokerSchema = &schema{
 	table: brokerTable, server: "broker", kept: []Group{GroupBroker, GroupStore, GroupServer, GroupClient},
 	pathKey: keyBrokerConfigPath, defaultPath: "store/config/broker.properties",
 	never: []string{"filterServerNums"}, strict: true, steady: true,
-	defaultsOfMachine: brokerDefaults, complete: completeBroker,
+	defaultsOfMachine: brokerDefaults, complete: completeBroker, check: checkPorts,
 }
 
 // LoadBroker reads and checks the configuration of a broker, as Load does for a NameServer. Updates of earlier runs
@@ -166,6 +166,16 @@ func completeBroker(values map[string]string) error {
 	}
 	if values[keyStorePathCommitLog] == "" {
 		values[keyStorePathCommitLog] = filepath.Join(values[keyStorePathRootDir], "commitlog")
+	}
+	return nil
+}
+
+// checkPorts: each of the broker's three ports is one of its own.
+func checkPorts(values map[string]string) error {
+	port, _ := strconv.Atoi(values[keyListenPort])
+	ha, _ := strconv.Atoi(values[keyHAListenPort])
+	if ha == port || ha == port-2 { // a free port that is found (0) is another one
+		return wrong(keyHAListenPort, values, "another port than listenPort and listenPort-2")
 	}
 	return nil
 }

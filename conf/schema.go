@@ -27,6 +27,8 @@ type schema struct {
 	defaultsOfMachine func(*loader) (map[string]string, error)
 	// complete derives values from others, in place. The error is a *ValueError for those that do not go together.
 	complete func(values map[string]string) error
+	// check looks at complete values for what does not work together, with a *ValueError; nil: nothing can.
+	check func(values map[string]string) error
 }
 
 var namesrvSchema = &schema{

@@ -62,6 +62,9 @@ func newStore(path string, l *loader) (*Store, error) {
 		base: texts(l.base), over: texts(l.over), pinned: l.pinned,
 	}
 	first, err := s.newState(s.base, s.over)
+	if err == nil && s.check != nil {
+		err = s.check(first.values)
+	}
 	if err != nil {
 		var value *ValueError
 		if errors.As(err, &value) {
@@ -235,6 +238,9 @@ func (s *Store) update(body []byte) (changed []string, err error) {
 	}
 	before := s.state.Load()
 	next, err := s.newState(base, over)
+	if err == nil && s.check != nil {
+		err = s.check(next.values)
+	}
 	if err != nil {
 		return nil, err
 	}
