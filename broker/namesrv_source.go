@@ -3,19 +3,13 @@ package broker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
-)
 
-const (
-	addressServerTimeout = 3 * time.Second
-	addressServerLimit   = 64 << 10 // bytes of its answer
+	"github.com/mq-server/mq/remoting"
 )
 
 // namesrvSettings say where the list of NameServers comes from.
@@ -41,54 +35,11 @@ func (s *namesrvSettings) list(ctx context.Context) (text string, wait time.Dura
 		}
 		return s.Addr, wait, nil
 	}
-	text, err = fetchServers(ctx, s.addressServer())
+	text, err = remoting.FetchServers(ctx, remoting.AddressServerURL(s.Domain, s.Subgroup, ""))
 	return text, max(s.FetchInterval, time.Second), err
 }
 
-// addressServer is the URL of the list. A domain without port stands for port 8080. Source: spec/broker.md §4.1.
-func (s *namesrvSettings) addressServer() string {
-	domain := s.Domain
-	if !strings.Contains(strings.TrimSuffix(domain[strings.LastIndexByte(domain, ']')+1:], "/"), ":") {
-		domain += ":8080"
-	}
-	return "http://" + domain + "/rocketmq/" + s.Subgroup
-}
-
-// fetchServers gets the list from an address server: the first line of what it answers.
-func fetchServers(ctx context.Context, url string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, addressServerTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", fmt.Errorf("address server: %w", err)
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // one request a period, and no proxy
-	resp, err := client.Do(req)
-	if err != nil {
-		return "", fmt.Errorf("address server: %w", err) // which names the URL
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("address server %s: %s", url, resp.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, addressServerLimit+1))
-	if err == nil && len(body) > addressServerLimit {
-		err = errLongAnswer
-	}
-	if err != nil {
-		return "", fmt.Errorf("address server %s: %w", url, err)
-	}
-	text := strings.TrimSpace(string(body))
-	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
-		text = strings.TrimSpace(text[:end])
-	}
-	return text, nil
-}
-
-var (
-	errLongAnswer = errors.New("the answer is too long")
-	errNoAddress  = errors.New("the name has no address")
-)
+var errNoAddress = errors.New("the name has no address")
 
 // resolveServer returns the addresses of the NameServers at host, ascending: those of IPv4, or those of IPv6 if there
 // are no others. Both at once would mostly be the same servers twice.

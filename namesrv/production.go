@@ -5,11 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -29,10 +25,8 @@ import (
 // Limits of asking the production environment.
 const (
 	productionTimeout = 3 * time.Second  // one question, all NameServers together; clients give up after as much
-	addressTimeout    = 3 * time.Second  // one question to the address server
 	addressPeriod     = 2 * time.Minute  // between two questions that were answered
 	addressRetry      = 10 * time.Second // after one that was not
-	maxAddressText    = 64 << 10         // bytes of an answer that are read
 )
 
 // forwardedBy is an extra field in the questions that we forward. A NameServer of ours that is itself in
@@ -82,23 +76,9 @@ func newProduction(p Production, unitName, self string, client *remoting.Client,
 	q := &production{client: client, self: self, log: log}
 	q.use(p.Addrs)
 	if len(p.Addrs) == 0 && p.AddressServer != "" {
-		q.url = addressURL(p, unitName)
+		q.url = remoting.AddressServerURL(p.AddressServer, cmp.Or(p.SubGroup, "nsaddr"), unitName)
 	}
 	return q
-}
-
-// addressURL returns where the address server keeps the NameServers of a unit.
-func addressURL(p Production, unitName string) string {
-	host := p.AddressServer
-	if !strings.Contains(host, ":") {
-		host += ":8080"
-	}
-	u := url.URL{Scheme: "http", Host: host, Path: "/rocketmq/" + cmp.Or(p.SubGroup, "nsaddr")}
-	if unit := strings.TrimSpace(unitName); unit != "" {
-		u.Path += "-" + unit
-		u.RawQuery = "nofix=1"
-	}
-	return u.String()
 }
 
 // use makes addrs, without our own, the list that is asked. An empty list leaves the last one in use.
@@ -121,7 +101,11 @@ func (q *production) run(ctx context.Context) error {
 	failing := false
 	for {
 		wait := addressPeriod
-		addrs, err := fetchAddrs(ctx, q.url)
+		text, err := remoting.FetchServers(ctx, q.url)
+		var addrs []string
+		if err == nil {
+			addrs, err = conf.ParseServers(text)
+		}
 		switch {
 		case err == nil:
 			q.use(addrs)
@@ -139,31 +123,6 @@ func (q *production) run(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// fetchAddrs asks an address server. Its answer is a list separated by ";" in the first line that has text.
-func fetchAddrs(ctx context.Context, url string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Close = true // once in two minutes: nothing to keep open
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("address server answered %s", resp.Status)
-	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAddressText))
-	if err != nil {
-		return nil, err
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	return conf.ParseServers(line)
 }
 
 var errNotInProduction = errors.New("the production environment does not know the topic")

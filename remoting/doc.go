@@ -18,6 +18,8 @@
 //	peer.go      what handlers may do with a Peer
 //	sniff.go     the handshake; proxy.go, tls*.go: its parts
 //
+// The list of NameServers may come from an address server, which speaks HTTP: address_server.go.
+//
 // # Limits
 //
 // Every peer can cost only what [Limits] says. It is not read from while its output is not taken or its share of
