@@ -491,8 +491,7 @@ func TestPanicInAChange(t *testing.T) {
 }
 
 // requireSameOdd checks that entries have the same names and texts.
-func requireSameOdd(t *testing.T, want, got []protocol.OddEntry) {
-	t.Helper()
+func requireSameOdd(t require.TestingT, want, got []protocol.OddEntry) {
 	texts := func(odd []protocol.OddEntry) (list []string) {
 		for _, e := range odd {
 			list = append(list, e.Name+" "+e.JSON)

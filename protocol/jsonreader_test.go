@@ -160,6 +160,7 @@ func TestJSONReaderAccepts(t *testing.T) {
 		{"map in a list", `{"map":[{"a":"b"}]}`, entries("a", "b")},
 		{"last entry counts", `{"map":{"a":"b","a":"c"}}`, entries("a", "c")},
 		{"null entries are none", `{"map":{"a":null,"b":"x","b":null,"c":1}}`, entries("c", "1")},
+		{"only null entries are no map", `{"map":{"a":"x","a":null}}`, def},
 		{"entry called $ref", `{"map":{"$ref":"$.map"}}`, entries("$ref", "$.map")},
 		{"entry called @type", `{"map":{"@type":"x"}}`, entries("@type", "x")},
 		{"bare entry null", `{"map":{null:"x"}}`, entries("null", "x")},
