@@ -133,7 +133,7 @@ func TestN47_BrokerStartThatFails(t *testing.T) {
 		{"an id that is no number", nil, []string{"--set", "brokerId=x"}, 253, `--set: brokerId: "x" is not a whole number from -9223372036854775808 to 9223372036854775807`},
 		{"a folder that cannot be", nil, []string{"--set", "listenPort=0", "--set", "bindAddress=127.0.0.1", "--set", "storePathRootDir=" + bad}, 1, "storePathRootDir: mkdir " + bad + ": not a directory"},
 		{"a slave without an id", nil, []string{"--set", "brokerRole=SLAVE"}, 253, `brokerId: "0" is not above 0, as a slave's must be`},
-		{"a mode that is not here", nil, []string{"--set", "enableControllerMode=true"}, 1, `--set: enableControllerMode: "true" is not false, all that there is here`},
+		{"a mode that is not here", nil, []string{"--set", "enableControllerMode=true"}, 1, `--set: enableControllerMode: "true" is not available here, only false is`},
 		{"an unknown key on the command line", nil, []string{"--set", "orderMessageEnable=true"}, 1, `--set "orderMessageEnable": there is no such configuration key`},
 		{"an unknown option", nil, []string{"-z"}, 1, "unrecognized option: -z (see mq broker --help)"},
 		{"an unknown header encoding", []string{"ROCKETMQ_SERIALIZE_TYPE=json"}, nil, 1, `ROCKETMQ_SERIALIZE_TYPE: "json" is neither JSON nor ROCKETMQ`},

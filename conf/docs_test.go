@@ -63,6 +63,8 @@ func documentation(keys []Key, groups ...Group) string {
 func typeOf(k Key) string {
 	kind := k.Type()
 	switch {
+	case len(k.Allowed) == 1 && k.Allowed[0] == "":
+		kind = "empty"
 	case k.Allowed != nil:
 		kind = "`" + strings.Join(k.Allowed, "`, `") + "`"
 	case kind == "int" && (k.Min != math.MinInt32 || k.Max != math.MaxInt32), kind == "long" && k.Min != math.MinInt64:

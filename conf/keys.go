@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/netip"
@@ -349,7 +350,7 @@ func (k *Key) want() string {
 	switch k.field(new(Config)).(type) {
 	case *bool:
 		if k.Allowed != nil {
-			return strings.Join(k.Allowed, " or ") + ", all that there is here"
+			return "available here, only " + k.Allowed[0] + " is"
 		}
 		return "true or false"
 	case *int, *int64, *time.Duration:
@@ -359,7 +360,7 @@ func (k *Key) want() string {
 	}
 	switch {
 	case len(k.Allowed) == 1:
-		return k.Allowed[0] + ", all that there is here"
+		return "available here, only " + cmp.Or(k.Allowed[0], "an empty value") + " is"
 	case k.Allowed != nil:
 		return "one of " + strings.Join(k.Allowed, ", ")
 	case k.kind == address:

@@ -174,10 +174,10 @@ var brokerKeys = []Key{
 		about("bytes that count as far behind"),
 	boolean("useServerSideResetOffset", func(c *Config) *bool { return &c.Broker.UseServerSideResetOffset }).def("true").live().
 		about("consumer offsets are reset here rather than by the consumers"),
-	millisInt("flushConsumerOffsetInterval", func(c *Config) *time.Duration { return &c.Broker.FlushConsumerOffsetInterval }).def("5000").from(1).
+	millisInt("flushConsumerOffsetInterval", func(c *Config) *time.Duration { return &c.Broker.FlushConsumerOffsetInterval }).def("5000").from(1).live().
 		about("milliseconds between two writes of `consumerOffset.json`"),
-	long("consumerOffsetUpdateVersionStep", func(c *Config) *int64 { return &c.Broker.ConsumerOffsetUpdateVersionStep }).def("500").from(1).
-		about("commits after which the data version of consumer offsets goes up"),
+	long("consumerOffsetUpdateVersionStep", func(c *Config) *int64 { return &c.Broker.ConsumerOffsetUpdateVersionStep }).def("500").from(1).live().
+		about("changes after which the data version of consumer offsets goes up"),
 	long("delayOffsetUpdateVersionStep", func(c *Config) *int64 { return &c.Broker.DelayOffsetUpdateVersionStep }).def("200").from(1).
 		about("the same for delayed messages"),
 	str("defaultMessageRequestMode", func(c *Config) *string { return &c.Broker.DefaultMessageRequestMode }).def("PULL").live().oneOf("PULL", "POP").
@@ -288,6 +288,8 @@ var brokerKeys = []Key{
 		about("access control of 5.x: who is it"),
 	boolean("authorizationEnabled", anything[bool]).unset().oneOf("false").
 		about("access control of 5.x: may they do that"),
+	str("messageStorePlugIn", anything[string]).def("").oneOf("").
+		about("classes around the store, such as that of tiered storage"),
 	str("configManagerVersion", anything[string]).def("v1").oneOf("v1").
 		about("form of the files in `config`"),
 }
@@ -521,7 +523,6 @@ long maxLiteSubscriptionCount 100000
 int maxMessageFilterNumForNotification 64
 long maxPopPollingSize 100000
 int maxStatsIdleTimeInMinutes -1
-String messageStorePlugIn
 long metricGrpcExporterIntervalInMills 60000
 long metricGrpcExporterTimeOutInMills 3000
 long metricLoggingExporterIntervalInMills 10000
