@@ -42,6 +42,9 @@ type jsonReader struct {
 	refs  int    // bytes that may still be read because of a $ref
 	buf   []byte // text of the last string with escapes or invalid UTF-8
 	sized bool   // a table as large as data may become has been allocated, once
+	// orders makes names of constants that there are not an error. Elsewhere they are null: what is told by a newer version
+	// is to be read, but what is asked for is not to be replaced by something else.
+	orders bool
 	// skipped, if set, is told the name of each member that a class does not have. It must not keep its argument.
 	skipped func(name []byte)
 	err     error
