@@ -109,8 +109,9 @@ func TestStrangeConfigFiles(t *testing.T) {
 	})
 	scalar := rapid.SampledFrom([]string{
 		"1", "-1", "1e9", "1.5", "2000000000", "null", "undefined", "NaN", "true", "''", `""`, `"x"`, "'7'", `"'"`, `'"'`, `"\""`, `"\u0000"`,
-		"\"\x00\"", "\"\x01\x02\"", "\"\xC3!\"", "{}", "[]", `"$"`, `"$.x"`, `"$.dataVersion"`, `"$.forbiddenTable"`,
-		`"$.topicConfigTable.A"`, `"$.topicConfigTable.TBW102"`, `"$.subscriptionGroupTable.A"`, `"$.subscriptionGroupTable.TOOLS_CONSUMER"`,
+		"\"\x00\"", "\"\x01\x02\"", "\"\xC3!\"", "{}", "[]", `"$.x"`,
+		`{"$ref":"$"}`, `{"$ref":"$.x"}`, `{"$ref":"$.dataVersion"}`, `{'$ref':'$.forbiddenTable'}`, `{"$ref":"$.topicConfigTable.A"}`,
+		`{"$ref":"$.topicConfigTable.TBW102"}`, `{"$ref":"$.subscriptionGroupTable.A"}`, `{"$ref":"$.subscriptionGroupTable.TOOLS_CONSUMER"}`,
 	})
 	var value func(t *rapid.T, depth int) string
 	list := func(t *rapid.T, most int, element func() string) (text string) {
