@@ -30,8 +30,9 @@ const standaloneText = `Everything is kept under DIR, and found again by the nex
   DIR/namesrv/                          key-value configuration and namesrv.properties of the NameServer
 
 These are the files that mq broker and mq namesrv have, and that their commands can go on with: DIR takes the place of the
-home folder. --set and MQ_… variables configure the broker. A port of 0 is any that is free; the line "mq standalone ready"
-tells which. One Ctrl-C or SIGTERM ends the broker first and then the NameServer.`
+home folder. --set and MQ_… variables configure the broker; variables that would lead out of DIR do not count. A port of 0 is
+any that is free; the line "mq standalone ready" tells which. One Ctrl-C or SIGTERM ends the broker first and then the
+NameServer.`
 
 // notInStandalone are keys that --set cannot set here, and why.
 var notInStandalone = map[string]string{
@@ -183,12 +184,14 @@ func runBoth(ctx context.Context, n *namesrv.Server, b *broker.Server, ready fun
 }
 
 // standaloneEnviron splits the environment for servers whose home is dir: what is for both, and what configures the broker.
-// Neither has what would lead out of dir.
+// Neither has what would lead out of dir: who has the folders of another broker in the environment does not mean them here.
 func standaloneEnviron(environ []string, dir string) (both, broker []string) {
 	for _, variable := range environ {
 		name, _, _ := strings.Cut(variable, "=")
+		key := strings.ToLower(strings.ReplaceAll(name, "_", ""))
 		switch {
 		case slices.Contains([]string{"HOME", "NAMESRV_ADDR", "ROCKETMQ_HOME"}, name):
+		case strings.HasPrefix(name, "MQ_") && strings.Contains(key, "path") && !strings.HasPrefix(key, "mqtls"):
 		case strings.HasPrefix(name, "MQ_"):
 			broker = append(broker, variable)
 		default:

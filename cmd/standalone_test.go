@@ -40,7 +40,8 @@ func fields(keysAndValues ...string) (e protocol.Ext) {
 func TestStandalone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	// What would lead elsewhere does not.
-	environ := []string{"NAMESRV_ADDR=127.0.0.1:1", "ROCKETMQ_HOME=/nowhere", "MQ_LISTEN_PORT=1", "MQ_BROKER_NAME=from-environment"}
+	environ := []string{"NAMESRV_ADDR=127.0.0.1:1", "ROCKETMQ_HOME=/nowhere", "MQ_LISTEN_PORT=1", "MQ_BROKER_NAME=from-environment",
+		"MQ_STORE_PATH_ROOT_DIR=elsewhere", "MQ_storePathCommitLog=elsewhere/log", "MQ_BROKER_CONFIG_PATH=elsewhere.properties"}
 	p, namesrvAddr, brokerAddr := startStandalone(t, dir, environ, "--set", "defaultTopicQueueNums=5")
 
 	// The line means that it is ready: routes are there.
@@ -87,6 +88,7 @@ func TestStandalone(t *testing.T) {
 	require.Zero(t, answer.Code, answer.Remark)
 	answer = call(t, brokerAddr, &protocol.Command{Code: int32(protocol.ReqGetBrokerConfig)})
 	require.Contains(t, string(answer.Body), "\nregionId=r1\n")
+	require.Contains(t, string(answer.Body), "\nstorePathCommitLog="+dir+"/store/commitlog\n")
 	answer = call(t, namesrvAddr, &protocol.Command{Code: int32(protocol.ReqGetKVConfig), Ext: fields("namespace", "n", "key", "k")})
 	require.Zero(t, answer.Code, answer.Remark)
 	require.Contains(t, configText(t, namesrvAddr), "orderMessageEnable=true\n")

@@ -81,6 +81,15 @@ func TestClusterList(t *testing.T) {
 	require.Equal(t, "mq: "+c.b.Addr+" answers 1 (SYSTEM_ERROR): no mood\n", stderr)
 }
 
+func TestFiguresThatAreNone(t *testing.T) {
+	c := startCluster(t)
+	c.w.answer(protocol.ReqGetBrokerRuntimeInfo, runtimeInfo("putTps", "NaN 0.0 0.0", "getTransferredTps", "Infinity NaN NaN", "commitLogDiskRatio", "-Inf", "timerEnqueueTps", "1e999"))
+	row := asJSON(t, "clusterList", "-n", c.ns, "-c", "west").(map[string]any)["brokers"].([]any)[0].(map[string]any)
+	for _, figure := range []string{"inTps", "outTps", "commitLogDiskRatio", "timerEnqueueTps"} {
+		require.Zero(t, row[figure], figure)
+	}
+}
+
 func TestClusterListShowsTheAgeOfTheOldestMessage(t *testing.T) {
 	c := startCluster(t)
 	begin := time.Now().Add(-90 * time.Minute).UnixMilli()
@@ -118,6 +127,10 @@ func TestAllocateMQ(t *testing.T) {
 	c := startCluster(t)
 	out := succeed(t, "allocateMQ", "-n", c.ns, "-t", "Orders", "-i", "10.0.0.2, 10.0.0.1,10.0.0.3,10.0.0.4,10.0.0.5") // 12 queues
 	golden(t, "allocateMQ", out)
+	ns := startFake(t)
+	ns.answer(protocol.ReqGetRouteInfoByTopic, remoting.Body([]byte(`{"brokerDatas":[],"queueDatas":[{"brokerName":"a","perm":6,"readQueueNums":2147483647,"writeQueueNums":1},{"brokerName":"b","perm":6,"readQueueNums":2147483647,"writeQueueNums":1}]}`)))
+	_, tooMany := fail(t, "allocateMQ", "-n", ns.Addr, "-t", "Orders", "-i", "a")
+	require.Equal(t, "mq: topic \"Orders\" has 4294967294 queues, more than the 1048576 that can be listed\n", tooMany)
 	_, stderr := fail(t, "allocateMQ", "-n", c.ns, "-t", "Orders", "-i", "a,b,a")
 	require.Contains(t, stderr, `"a" is empty or given twice`)
 }

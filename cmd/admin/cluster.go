@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,7 +119,13 @@ func (c *Client) runtimeInfo(ctx context.Context, addr string) (map[string]strin
 // counts as 0.
 func (b *BrokerLoad) read(table map[string]string, now time.Time) {
 	integer := func(key string) int64 { n, _ := strconv.ParseInt(table[key], 10, 64); return n }
-	float := func(text string) float64 { f, _ := strconv.ParseFloat(text, 64); return f }
+	float := func(text string) float64 {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) { // Java divides by 0, and JSON has no such numbers
+			return 0
+		}
+		return f
+	}
 	first := func(key string) float64 { text, _, _ := strings.Cut(table[key], " "); return float(text) }
 	queue := func(prefix string) QueueLoad {
 		return QueueLoad{

@@ -241,7 +241,10 @@ func (c *Client) AllocateMQ(ctx context.Context, topic string, consumers []strin
 	if err != nil {
 		return nil, err
 	}
-	queues := readableQueues(topic, route)
+	queues, err := readableQueues(topic, route)
+	if err != nil {
+		return nil, err
+	}
 	each, more := len(queues)/len(consumers), len(queues)%len(consumers)
 	for i, name := range consumers {
 		n := each
@@ -259,8 +262,11 @@ const permRead = 4
 // logicalPrefix begins the broker name of a static topic's queues; the scope follows (spec/namesrv.md §4.4).
 const logicalPrefix = "__syslo__"
 
+// mostQueues is how many queues a topic may have for allocateMQ, which lists them. Servers take any number for one.
+const mostQueues = 1 << 20
+
 // readableQueues returns the queues of a topic that consumers share out, by broker name and id.
-func readableQueues(topic string, route protocol.TopicRouteData) []AllocatedQueue {
+func readableQueues(topic string, route protocol.TopicRouteData) ([]AllocatedQueue, error) {
 	var queues []AllocatedQueue
 	totals := map[string]int32{} // of a static topic, by the name that stands for its brokers
 	for _, m := range route.TopicQueueMappingByBroker {
@@ -277,6 +283,13 @@ func readableQueues(topic string, route protocol.TopicRouteData) []AllocatedQueu
 			}
 		}
 	}
+	sum := int64(0)
+	for _, n := range totals {
+		sum += max(int64(n), 0)
+	}
+	if sum > mostQueues {
+		return nil, fmt.Errorf("topic %q has %d queues, more than the %d that can be listed", topic, sum, mostQueues)
+	}
 	for name, n := range totals {
 		for id := range n {
 			queues = append(queues, AllocatedQueue{name, id, topic})
@@ -285,7 +298,7 @@ func readableQueues(topic string, route protocol.TopicRouteData) []AllocatedQueu
 	slices.SortFunc(queues, func(a, b AllocatedQueue) int {
 		return cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID))
 	})
-	return queues
+	return queues, nil
 }
 
 // AppendText appends the allocation as JSON on one line.
