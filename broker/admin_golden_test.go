@@ -72,8 +72,7 @@ var adminBetter = map[string]struct {
 	"admin-4.9.7/126": {protocol.RespNoPermission, "Can not update config in black list."},
 }
 
-// What mqadmin and clients were answered by Java brokers, asked again. Groups that are known by their offsets (300) come with
-// the store.
+// What mqadmin and clients were answered by Java brokers, asked again. There are no groups that are known by their offsets here.
 func TestGoldenAdmin(t *testing.T) {
 	for _, steps := range readAdminSteps(t) {
 		t.Run(steps[0].Scenario, func(t *testing.T) {

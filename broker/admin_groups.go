@@ -52,14 +52,23 @@ func (s *Server) updateGroupList(_ context.Context, peer *remoting.Peer, cmd *pr
 	return remoting.Success(), nil
 }
 
-// deleteGroup removes a group (207). A consumer that is online makes it anew with its next heartbeat, if that is allowed.
+// deleteGroup removes a group (207), and its offsets if that is asked for or the group consumes lite topics. A consumer that
+// is online makes the group anew with its next heartbeat, if that is allowed.
 //
 // Source: spec/broker.md §6.5.
 func (s *Server) deleteGroup(_ context.Context, req *remoting.Request[protocol.DeleteSubscriptionGroupRequestHeader]) (*remoting.Response, error) {
-	if err := s.groups.delete(req.Header.GroupName); err != nil {
+	name := req.Header.GroupName
+	group, _ := s.groups.get(name)
+	lite := group != nil && group.Attributes["lite.bind.topic"] != ""
+	if err := s.groups.delete(name); err != nil {
 		return nil, err
 	}
-	s.logChange(req.Peer, "consumer group deleted", "group", req.Header.GroupName)
+	if req.Header.CleanOffset || lite { // nobody can commit offsets of the group any more
+		if err := s.offsets.removeGroup(name); err != nil {
+			return nil, err
+		}
+	}
+	s.logChange(req.Peer, "consumer group deleted", "group", name)
 	return remoting.Success(), nil
 }
 

@@ -10,7 +10,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/mq-server/mq/protocol"
@@ -60,20 +59,27 @@ func (s *Server) updateTopicList(_ context.Context, peer *remoting.Peer, cmd *pr
 	return topicUpdated, nil
 }
 
-// deleteTopic removes a topic and the retry topics that pop consumers have for it (215). NameServers hear of it from the
-// tool, which sends them 216.
+// deleteTopic removes a topic, the retry topics that pop consumers have for it, and the offsets of both (215). NameServers
+// hear of it from the tool, which sends them 216.
 //
 // Source: spec/broker.md §3.7.
 func (s *Server) deleteTopic(_ context.Context, req *remoting.Request[protocol.DeleteTopicRequestHeader]) (*remoting.Response, error) {
 	topic := req.Header.Topic
-	groups := s.clients.consumers.groupsOf(topic)
-	groups = slices.DeleteFunc(groups, func(group string) bool {
-		// Pop retry topics of a group for a topic are called like the retry topic of a group "group_topic".
-		_, ok := s.groups.get(group + "_" + topic)
-		return ok
-	})
-	removed, err := s.topics.delete(topic, groups)
+	var retryTopics []string
+	if s.conf.Broker().ClearRetryTopicWhenDeleteTopic {
+		for _, group := range s.consumersOf(topic) {
+			// Pop retry topics of a group for a topic are called like the retry topic of a group "group_topic".
+			if _, ok := s.groups.get(group + "_" + topic); !ok {
+				retryTopics = append(retryTopics, popRetryTopics(topic, group)...)
+			}
+		}
+	}
+	removed, err := s.topics.delete(topic, retryTopics)
 	if err != nil {
+		return nil, err
+	}
+	// Nobody can commit offsets of these topics any more. A call that fails here can be made again.
+	if err := s.offsets.removeTopics(append(retryTopics, topic)); err != nil {
 		return nil, err
 	}
 	for _, name := range removed {

@@ -1,11 +1,10 @@
 package broker
 
 // What is asked about clients, all versions but where noted: GET_CONSUMER_LIST_BY_GROUP (38), LOCK_BATCH_MQ (41),
-// UNLOCK_BATCH_MQ (42), GET_CONSUMER_CONNECTION_LIST (203), GET_PRODUCER_CONNECTION_LIST (204), QUERY_TOPIC_CONSUME_BY_WHO (300),
-// GET_ALL_PRODUCER_INFO (328), QUERY_TOPICS_BY_CONSUMER (343, 5.x), QUERY_SUBSCRIPTION_BY_CONSUMER (345, 5.x).
+// UNLOCK_BATCH_MQ (42), GET_CONSUMER_CONNECTION_LIST (203), GET_PRODUCER_CONNECTION_LIST (204), GET_ALL_PRODUCER_INFO (328),
+// QUERY_SUBSCRIPTION_BY_CONSUMER (345, 5.x).
 //
 //   - 38 names each client once, however many connections it has, and all in the same order to everybody.
-//   - 300 and 343 have what is subscribed now. Groups and topics that are known by their offsets come with the store.
 //   - All lists are ordered.
 
 import (
@@ -164,17 +163,6 @@ func (s *clientService) allProducers(context.Context, *remoting.Peer, *protocol.
 		body.Data[group] = list
 	}
 	return jsonAnswer(&body), nil
-}
-
-// groupsOfTopic names the groups that subscribe a topic (300).
-func (s *clientService) groupsOfTopic(_ context.Context, req *remoting.Request[protocol.QueryTopicConsumeByWhoRequestHeader]) (*remoting.Response, error) {
-	return jsonAnswer(&protocol.GroupList{GroupList: s.consumers.groupsOf(req.Header.Topic)}), nil
-}
-
-// topicsOfGroup names the topics that a group subscribes (343).
-func (s *clientService) topicsOfGroup(_ context.Context, req *remoting.Request[protocol.QueryTopicsByConsumerRequestHeader]) (*remoting.Response, error) {
-	addr := s.BrokerAddr()
-	return jsonAnswer(&protocol.TopicList{TopicList: s.consumers.topicsOf(req.Header.Group), BrokerAddr: &addr}), nil
 }
 
 // subscriptionOfGroup shows what a group wants of a topic (345).

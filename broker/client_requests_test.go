@@ -105,27 +105,6 @@ func TestConnectionsOfGroups(t *testing.T) {
 	requireBody(t, r.dial().ask(protocol.ReqGetAllProducerInfo, nil, nil), `{"data":{}}`)
 }
 
-func TestTopicsAndGroups(t *testing.T) {
-	c := newClientRig(t).dial()
-	groups := func(topic string) protocol.Command {
-		return c.ask(protocol.ReqQueryTopicConsumeByWho, &protocol.QueryTopicConsumeByWhoRequestHeader{Topic: topic}, nil)
-	}
-	topics := func(group string) protocol.Command {
-		return c.ask(protocol.ReqQueryTopicsByConsumer, &protocol.QueryTopicsByConsumerRequestHeader{Group: group}, nil)
-	}
-	requireBody(t, groups("T"), `{"groupList":[]}`)
-	requireBody(t, topics("G"), `{"brokerAddr":"10.0.0.1:10911","topicList":[]}`)
-	c.beat(newBeat("a").consumer("H", "T", "U").consumer("G", "T"))
-	requireBody(t, groups("T"), `{"groupList":["G","H"]}`)
-	requireBody(t, groups("U"), `{"groupList":["H"]}`)
-	requireBody(t, topics("H"), `{"brokerAddr":"10.0.0.1:10911","topicList":["T","U"]}`)
-	c.beat(newBeat("a").consumer("H", "U").consumer("G", "T"))
-	requireBody(t, groups("T"), `{"groupList":["G"]}`)
-	requireBody(t, topics("H"), `{"brokerAddr":"10.0.0.1:10911","topicList":["U"]}`)
-	c.unregister("a", "", "G")
-	requireBody(t, groups("T"), `{"groupList":[]}`)
-}
-
 func TestSubscriptionOfGroup(t *testing.T) {
 	c := newClientRig(t).dial()
 	ask := func(h protocol.QuerySubscriptionByConsumerRequestHeader) protocol.Command {

@@ -56,7 +56,6 @@ type clientOptions struct {
 	Topics     retryTopics
 	Settings   func() clientSettings
 	BrokerName string
-	BrokerAddr func() string
 	Now        func() time.Time // monotonic; nil: time.Now
 	// Compile checks an expression that is not a tag's; nil: the broker filters by tags only.
 	Compile func(expressionType, expression string) error

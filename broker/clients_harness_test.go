@@ -162,8 +162,7 @@ func newClientRig(tb testing.TB, change ...func(*clientOptions)) *clientRig {
 	})
 	o := clientOptions{
 		Groups: r.groups, Topics: r.topics, Settings: func() clientSettings { return *r.settings.Load() },
-		BrokerName: "broker-a", BrokerAddr: func() string { return "10.0.0.1:10911" },
-		Now: r.clock.time, Log: zerolog.Nop(),
+		BrokerName: "broker-a", Now: r.clock.time, Log: zerolog.Nop(),
 	}
 	for _, f := range change {
 		f(&o)
@@ -183,11 +182,9 @@ func newClientRig(tb testing.TB, change ...func(*clientOptions)) *clientRig {
 			protocol.ReqGetConsumerConnectionList:       remoting.Handle(s.consumerConnections),
 			protocol.ReqGetProducerConnectionList:       remoting.Handle(s.producerConnections),
 			protocol.ReqInvokeBrokerToGetConsumerStatus: remoting.Handle(s.consumerStatus),
-			protocol.ReqQueryTopicConsumeByWho:          remoting.Handle(s.groupsOfTopic),
 			protocol.ReqGetConsumerRunningInfo:          remoting.Handle(s.consumerRunningInfo),
 			protocol.ReqConsumeMessageDirectly:          remoting.Handle(s.consumeMessageDirectly),
 			protocol.ReqGetAllProducerInfo:              {Handler: s.allProducers},
-			protocol.ReqQueryTopicsByConsumer:           remoting.Handle(s.topicsOfGroup),
 			protocol.ReqQuerySubscriptionByConsumer:     remoting.Handle(s.subscriptionOfGroup),
 		},
 		Listener: r,

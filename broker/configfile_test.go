@@ -25,7 +25,7 @@ import (
 var goldenTopicSettings = topicSettings{
 	BrokerName: "broker-a", ClusterName: "GoldenCluster", AutoCreateTopicEnable: true, DefaultTopicQueueNums: 8,
 	ClusterTopicEnable: true, BrokerTopicEnable: true, MsgTraceTopicName: traceTopic, ReviveQueueNum: 8,
-	ValidateSystemTopicWhenUpdateTopic: true, ClearRetryTopicWhenDeleteTopic: true,
+	ValidateSystemTopicWhenUpdateTopic: true,
 }
 
 // testClock is a clock that goes on by a second whenever it is looked at.

@@ -9,15 +9,16 @@
 //	identity.go            who and where the broker is
 //	handlers.go            one table of all requests, for both ports
 //	admin_*.go             requests about topics, groups, configuration and the state of the broker
-//	topics.go, groups.go   what is kept in config/topics.json and config/subscriptionGroup.json (configfile.go)
+//	topics.go, groups.go, offsets.go   what is kept in config/: topics.json, subscriptionGroup.json, consumerOffset.json (configfile.go)
+//	consumer_offset.go     requests about consumer offsets
 //	client_*.go, heartbeat.go, consumers.go, producers.go, locks.go, notify_consumers.go   clients that are online
 //	registration*.go, namesrv_*.go   NameServers: each has a worker of its own, and nobody waits for one
 //
 // # State
 //
 // Topics and groups outlive the process: a change is answered with success only after it is on disk, and is made whole or not
-// at all. Clients and queue locks are memory only; clients bring them back with their next heartbeats. The configuration
-// is conf.BrokerStore's.
+// at all. So do consumer offsets, but for what was committed in the seconds before a crash. Clients and queue locks are memory
+// only; clients bring them back with their next heartbeats. The configuration is conf.BrokerStore's.
 //
 // A change of topics goes: topicTable writes the file, publishes the new table, and tells the registrar, which never waits.
 // What NameServers answer comes back through Server.registered.
@@ -25,7 +26,8 @@
 // # Locks
 //
 // configFile.mu, consumerManager.mu, producerManager.mu, lockManager.mu, consumerNotices.mu, registrar.mu,
-// registrationTable.mu and namesrvWorker.mu never nest. None is held while waiting for the disk, the network or a callback.
+// registrationTable.mu, namesrvWorker.mu and offsetTable.versionMu never nest. groupOffsets.mu is taken with offsetTable.mu or
+// alone, and nothing within it. None is held while waiting for the disk, the network or a callback.
 //
 // # Differences from the original
 //

@@ -10,8 +10,8 @@ import (
 // REQUEST_CODE_NOT_SUPPORTED; that includes all that need a message store, and those that the fast port never has (11, 361,
 // 200050, 200052, 200054, 200055).
 //
-// Every request has a queue of its family, with the family's limits. What is passed on to clients is answered later and
-// holds up none of them. Of the long lists a connection gets one at a time.
+// Every request has a queue of its family, with the family's limits, but for offsets: they take no time, and are committed and
+// asked for in the order in which a connection does so. What is passed on to clients is answered later and holds up nobody. Of the long lists a connection gets one at a time.
 //
 // Sources: spec/broker.md §6.1, §6.2.
 func (s *Server) handlers() remoting.Table {
@@ -23,6 +23,8 @@ func (s *Server) handlers() remoting.Table {
 		protocol.ReqUnregisterClient:       remoting.Handle(c.unregisterClient).On(work.clientManage), // 35
 		protocol.ReqCheckClientConfig:      plain(c.checkClientConfig).On(work.clientManage),          // 46
 		protocol.ReqGetConsumerListByGroup: remoting.Handle(c.consumerList).On(work.consumerManage),   // 38
+		protocol.ReqUpdateConsumerOffset:   remoting.Handle(s.updateConsumerOffset),                   // 15
+		protocol.ReqQueryConsumerOffset:    remoting.Handle(s.queryConsumerOffset),                    // 14
 		protocol.ReqLockBatchMQ:            plain(c.lockQueues).On(work.admin),                        // 41
 		protocol.ReqUnlockBatchMQ:          plain(c.unlockQueues).On(work.admin),                      // 42
 
@@ -42,12 +44,15 @@ func (s *Server) handlers() remoting.Table {
 		protocol.ReqGetSubscriptionGroupConfig:           remoting.Handle(s.groupConfig).On(work.admin),                 // 352
 		protocol.ReqUpdateAndGetGroupForbidden:           remoting.Handle(s.groupForbidden).On(work.admin),              // 353
 
+		protocol.ReqGetAllConsumerOffset: plain(s.allConsumerOffsets).On(work.admin).WithLargeAnswer(), // 43
+		protocol.ReqCloneGroupOffset:     remoting.Handle(s.cloneGroupOffset).On(work.admin),           // 314
+
 		// Tools: clients
 		protocol.ReqGetConsumerConnectionList:       remoting.Handle(c.consumerConnections).On(work.admin).WithLargeAnswer(), // 203
 		protocol.ReqGetProducerConnectionList:       remoting.Handle(c.producerConnections).On(work.admin).WithLargeAnswer(), // 204
 		protocol.ReqGetAllProducerInfo:              plain(c.allProducers).On(work.admin).WithLargeAnswer(),                  // 328
-		protocol.ReqQueryTopicConsumeByWho:          remoting.Handle(c.groupsOfTopic).On(work.admin).WithLargeAnswer(),       // 300
-		protocol.ReqQueryTopicsByConsumer:           remoting.Handle(c.topicsOfGroup).On(work.admin).WithLargeAnswer(),       // 343
+		protocol.ReqQueryTopicConsumeByWho:          remoting.Handle(s.groupsOfTopic).On(work.admin).WithLargeAnswer(),       // 300
+		protocol.ReqQueryTopicsByConsumer:           remoting.Handle(s.topicsOfGroup).On(work.admin).WithLargeAnswer(),       // 343
 		protocol.ReqQuerySubscriptionByConsumer:     remoting.Handle(c.subscriptionOfGroup).On(work.admin),                   // 345
 		protocol.ReqGetConsumerRunningInfo:          remoting.Handle(c.consumerRunningInfo).On(work.admin),                   // 307
 		protocol.ReqConsumeMessageDirectly:          remoting.Handle(c.consumeMessageDirectly).On(work.admin),                // 309

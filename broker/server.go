@@ -54,6 +54,7 @@ type Server struct {
 
 	topics    *topicTable
 	groups    *groupTable
+	offsets   *offsetTable
 	clients   *clientService
 	registrar *registrar
 	client    *remoting.Client // towards NameServers
@@ -117,9 +118,12 @@ func New(o Options) (_ *Server, err error) {
 	if s.groups, err = openGroups(groupOptions{Dir: dir, Settings: s.groupSettings, Now: o.Now, Log: o.Log}); err != nil {
 		return nil, err
 	}
+	if s.offsets, err = openOffsets(offsetOptions{Dir: dir, Settings: s.offsetSettings, Now: o.Now, Log: o.Log}); err != nil {
+		return nil, err
+	}
 	s.clients = newClientService(clientOptions{
 		Groups: s.groups, Topics: s.topics, Settings: s.clientSettings, BrokerName: s.identity.name,
-		BrokerAddr: func() string { return s.identity.addr }, Now: o.Now, Log: o.Log,
+		Now: o.Now, Log: o.Log,
 	})
 	table := s.handlers()
 	if s.main, err = s.newRemoting(o.Main, table, o.Codec); err != nil {
@@ -193,7 +197,8 @@ func (s *Server) Registered() <-chan struct{} { return s.firstRegistration }
 //
 // When ctx ends the broker first leaves all NameServers at a time, so that clients learn of it while they are still served,
 // then its ports, then the rest (spec/broker.md §8). That takes less than 3 s, however silent NameServers are, unless
-// enableShutdownGracefully asks for more. Nothing is written then: what was answered with success is on disk already.
+// enableShutdownGracefully asks for more. Consumer offsets are written last; all else that was answered with success is on
+// disk already.
 func (s *Server) Run(ctx context.Context) error {
 	g, all := errgroup.WithContext(context.WithoutCancel(ctx))
 	registering, stopRegistering := context.WithCancel(all)
@@ -223,10 +228,11 @@ func (s *Server) Run(ctx context.Context) error {
 	g.Go(func() error { return s.waterMarkLoop(serving) })
 	g.Go(func() error { return s.fastFailureLoop(serving) })
 	g.Go(func() error { return s.clients.run(background) })
+	g.Go(func() error { return s.offsets.saveLoop(background) })
 	if s.tls != nil {
 		g.Go(func() error { return s.tls.Watch(background) })
 	}
-	err := g.Wait()
+	err := errors.Join(g.Wait(), s.offsets.save())
 	s.client.Close()
 	_ = s.lock.Close() // the last thing: the next broker may begin
 	return err
@@ -277,7 +283,6 @@ func (s *Server) topicSettings() topicSettings {
 		TimerWheelEnable:                   cfg.Store.TimerWheelEnable,
 		EnableMixedMessageType:             b.EnableMixedMessageType,
 		ValidateSystemTopicWhenUpdateTopic: b.ValidateSystemTopicWhenUpdateTopic,
-		ClearRetryTopicWhenDeleteTopic:     b.ClearRetryTopicWhenDeleteTopic,
 	}
 }
 
@@ -286,6 +291,11 @@ func (s *Server) groupSettings() groupSettings {
 	return groupSettings{
 		AutoCreateSubscriptionGroup: b.AutoCreateSubscriptionGroup, EnableCreateSysGroup: b.EnableCreateSysGroup,
 	}
+}
+
+func (s *Server) offsetSettings() offsetSettings {
+	b := s.conf.Broker()
+	return offsetSettings{FlushInterval: b.FlushConsumerOffsetInterval, VersionStep: b.ConsumerOffsetUpdateVersionStep}
 }
 
 func (s *Server) clientSettings() clientSettings {

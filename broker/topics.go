@@ -32,7 +32,6 @@ type topicSettings struct {
 	TimerWheelEnable                   bool
 	EnableMixedMessageType             bool
 	ValidateSystemTopicWhenUpdateTopic bool
-	ClearRetryTopicWhenDeleteTopic     bool
 }
 
 // topicOptions are what a topicTable needs.
@@ -284,23 +283,16 @@ func equalTopics(a, b *protocol.TopicConfig) bool {
 		maps.Equal(a.Attributes, b.Attributes)
 }
 
-// delete removes a topic (code 215) and, with clearRetryTopicWhenDeleteTopic, the retry topics that pop consumers of
-// these groups have for it. It returns the names of the topics that there were, the topic itself always first, for all
-// else that has to be removed with them. A topic that there is not is no error.
-func (t *topicTable) delete(topic string, groups []string) ([]string, error) {
+// delete removes a topic (code 215) and its retryTopics, and returns the names of those that there were; the topic itself
+// is always the first. A topic that there is not is no error.
+func (t *topicTable) delete(topic string, retryTopics []string) ([]string, error) {
 	if isBlank(topic) {
 		return nil, invalidParameter("The specified topic is blank.")
 	}
 	if t.isSystem(topic) {
 		return nil, systemTopicConflict(topic)
 	}
-	names := []string{topic}
-	if t.settings().ClearRetryTopicWhenDeleteTopic {
-		for _, group := range groups {
-			v1, v2 := popRetryTopics(topic, group)
-			names = append(names, v1, v2)
-		}
-	}
+	names := append([]string{topic}, retryTopics...)
 	var removed []string
 	err := t.file.commit(func(d *topicDraft) error {
 		removed = []string{topic}
@@ -325,8 +317,8 @@ func (t *topicTable) delete(topic string, groups []string) ([]string, error) {
 
 // popRetryTopics returns the names that the retry topic of a pop consumer group may have for a topic: the old and the new
 // form.
-func popRetryTopics(topic, group string) (v1, v2 string) {
-	return retryTopicPrefix + group + "_" + topic, retryTopicPrefix + group + "+" + topic
+func popRetryTopics(topic, group string) []string {
+	return []string{retryTopicPrefix + group + "_" + topic, retryTopicPrefix + group + "+" + topic}
 }
 
 // createOnSend returns the topic that a message is sent to, and makes it if there is none and that is allowed: like

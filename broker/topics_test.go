@@ -188,12 +188,12 @@ func TestDeleteTopic(t *testing.T) {
 	requireInvalid(t, "The topic[TBW102] is conflict with system topic.",
 		tt.refused(func() error { _, err := tt.delete("TBW102", nil); return err }))
 	tt.step(0, nil, func() error {
-		removed, err := tt.delete("Unknown", []string{"G"})
+		removed, err := tt.delete("Unknown", popRetryTopics("Unknown", "G"))
 		require.Equal(t, []string{"Unknown"}, removed)
 		return err
 	})
 	tt.step(3, nil, func() error {
-		removed, err := tt.delete("A", []string{"G", "H", "I"})
+		removed, err := tt.delete("A", []string{"%RETRY%G_A", "%RETRY%G+A", "%RETRY%H_A", "%RETRY%H+A", "%RETRY%I_A"})
 		require.Equal(t, []string{"A", "%RETRY%G_A", "%RETRY%H+A"}, removed)
 		return err
 	})
@@ -205,8 +205,7 @@ func TestDeleteTopic(t *testing.T) {
 	require.NoError(t, tt.update(*newTopic("A", 1, 6, 0, false), ""))
 	_, err := tt.createIfAbsent("%RETRY%G_A", 1, 6, 0)
 	require.NoError(t, err)
-	tt.settings.ClearRetryTopicWhenDeleteTopic = false
-	tt.step(1, nil, func() error { _, err := tt.delete("A", []string{"G"}); return err })
+	tt.step(1, nil, func() error { _, err := tt.delete("A", nil); return err })
 	tt.topic("%RETRY%G_A")
 
 	tt.open()

@@ -105,6 +105,25 @@ var brokerHeaderCases = []headerCase{
 		required: []string{"consumerGroup"},
 	},
 	{
+		code: ReqUpdateConsumerOffset, full: &UpdateConsumerOffsetRequestHeader{"g", "t", Some(int32(3)), Some(int64(1) << 40)},
+		wire:     Ext{{"consumerGroup", "g"}, {"topic", "t"}, {"queueId", "3"}, {"commitOffset", "1099511627776"}},
+		required: []string{"consumerGroup", "topic"},
+	},
+	{
+		code: ReqQueryConsumerOffset, full: &QueryConsumerOffsetRequestHeader{"g", "t", 3, Some(false)},
+		wire:     Ext{{"consumerGroup", "g"}, {"topic", "t"}, {"queueId", "3"}, {"setZeroIfNotFound", "false"}},
+		required: []string{"consumerGroup", "topic", "queueId"},
+	},
+	{
+		code: ReqQueryConsumerOffset, response: true, full: &QueryConsumerOffsetResponseHeader{7},
+		wire: Ext{{"offset", "7"}}, required: []string{"offset"},
+	},
+	{
+		code: ReqCloneGroupOffset, full: &CloneGroupOffsetRequestHeader{"g", "h", Some("t"), true},
+		wire:     Ext{{"srcGroup", "g"}, {"destGroup", "h"}, {"topic", "t"}, {"offline", "true"}},
+		required: []string{"srcGroup", "destGroup"},
+	},
+	{
 		code: ReqQueryTopicsByConsumer, full: &QueryTopicsByConsumerRequestHeader{"g"},
 		wire: Ext{{"group", "g"}}, required: []string{"group"},
 	},
