@@ -103,6 +103,7 @@ type namesrvConn interface {
 	Invoke(ctx context.Context, cmd *protocol.Command) (*protocol.Command, error)
 	Oneway(ctx context.Context, cmd *protocol.Command) error // never waits
 	Context() context.Context                                // ends when the connection closes
+	Retire()                                                 // the next one that Connect returns is another one
 	Close()
 }
 

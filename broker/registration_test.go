@@ -457,6 +457,35 @@ func TestBusyNamesrv(t *testing.T) {
 	})
 }
 
+// A NameServer that is going away keeps the broker for the clients that it still serves: the connection stays until there is a
+// registration over another one.
+func TestNamesrvGoesAway(t *testing.T) {
+	a := startNamesrv(t, "127.0.0.1:0", nil)
+	r := startRegistrar(t, testSettings(a.addr), newFakeTopics(10))
+	soon(t, func() bool { return a.knows(r.topics) }, "registered")
+	a.setHandle(func(*protocol.Command) *protocol.Command { return failure(protocol.RespGoAway, "please go away") })
+	r.registerSoon(true)
+	soon(t, func() bool { return a.count(reqRegister) >= 4 }, "tried over new connections")
+	require.True(t, a.knows(r.topics))
+	soon(t, func() bool { return a.openConnections() <= 2 }, "failed ones are closed")
+	require.Len(t, r.log.with("cannot be reached", "going away"), 1)
+
+	a.setHandle(a.model.answer)
+	soon(t, func() bool { return a.openConnections() == 1 && len(r.log.with("registered with NameServer")) == 2 }, "registered anew")
+	require.True(t, a.knows(r.topics))
+	r.topics.put(plainTopic("later", 4))
+	r.topicsChanged(nil)
+	soon(t, func() bool { return a.knows(r.topics) }, "told")
+
+	a.setHandle(func(*protocol.Command) *protocol.Command { return failure(protocol.RespGoAway, "please go away") })
+	r.registerSoon(true)
+	before := a.count(reqRegister)
+	soon(t, func() bool { return a.count(reqRegister) >= before+2 }, "tried again")
+	r.stop()
+	r.unregisterAll(t.Context())
+	soon(t, func() bool { return a.openConnections() == 0 }, "nothing stays open")
+}
+
 // Results: of several NameServers the first in the list that knows something counts; N62: absent fields are no fault.
 func TestRegistrationResults(t *testing.T) {
 	slave := func(master, ha, body string) func(*protocol.Command) *protocol.Command {

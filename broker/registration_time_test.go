@@ -94,6 +94,7 @@ type timedConn struct {
 }
 
 func (c *timedConn) Context() context.Context { return c.ctx }
+func (c *timedConn) Retire()                  {}
 func (c *timedConn) Close()                   { c.cancel() }
 func (c *timedConn) Oneway(_ context.Context, cmd *protocol.Command) error {
 	c.receive(cmd)

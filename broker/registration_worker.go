@@ -29,8 +29,9 @@ type namesrvWorker struct {
 	owing  time.Time           // since when an answer is due, over whatever connection; zero: none is; guarded by mu
 
 	// What follows is owned by run.
-	state namesrvState
-	began bool // there has been a registration
+	state   namesrvState
+	began   bool        // there has been a registration
+	leaving namesrvConn // connection to a NameServer that is going away, over which the broker is registered; nil: none
 }
 
 // wishes is what a worker is asked for. Wishes add up until it gets to them.
@@ -153,7 +154,13 @@ func (w *namesrvWorker) run(ctx context.Context) {
 			return
 		}
 		if conn := w.connection(); conn != nil {
-			conn.Close()
+			if errors.Is(err, errGoingAway) && w.leaving == nil {
+				// It still serves older clients, and would forget the broker.
+				conn.Retire()
+				w.leaving = conn
+			} else {
+				conn.Close()
+			}
 			w.setConnection(nil)
 		}
 		w.enter(namesrvLost, err)
@@ -207,10 +214,19 @@ func (w *namesrvWorker) connect(ctx context.Context) (namesrvConn, error) {
 	return w.r.cfg.Connect(ctx, w.addr)
 }
 
+// closeLeaving closes the connection over which the broker was registered before.
+func (w *namesrvWorker) closeLeaving() {
+	if w.leaving != nil {
+		w.leaving.Close()
+		w.leaving = nil
+	}
+}
+
 // unregister takes leave of the NameServer, if there is a connection to it, and closes that. Without one the
 // NameServer has forgotten the broker. A silent one is told, too, because it may have taken in what it has not answered,
 // but is not waited for. Call it after run.
 func (w *namesrvWorker) unregister(ctx context.Context) {
+	w.closeLeaving()
 	conn := w.connection()
 	if conn == nil {
 		return
@@ -362,6 +378,7 @@ func (s *namesrvSession) registerAll(ctx context.Context, set *registrarSettings
 		s.w.began = true
 		s.due = now.Add(min(firstPeriod, set.Period))
 	}
+	s.w.closeLeaving()
 	s.w.setAnswer(result)
 	s.w.enter(namesrvRegistered, nil)
 	return nil

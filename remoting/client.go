@@ -108,7 +108,7 @@ func NewClient(cfg ClientConfig) *Client {
 //
 // Errors: *ConnectError, *SendError, *TimeoutError, all with addr.
 func (c *Client) Invoke(ctx context.Context, addr string, cmd *protocol.Command) (*protocol.Command, error) {
-	p, err := c.peer(ctx, addr, nil)
+	p, err := c.peer(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,8 @@ func (c *Client) Invoke(ctx context.Context, addr string, cmd *protocol.Command)
 	if c.cfg.NoGoAwayRetry {
 		return nil, &SendError{addr, errGoAway}
 	}
-	if p, err = c.peer(ctx, addr, p); err != nil {
+	p.Retire()
+	if p, err = c.peer(ctx, addr); err != nil {
 		return nil, err
 	}
 	resp, err = c.invoke(ctx, p, addr, cmd)
@@ -170,7 +171,7 @@ func (c *Client) InvokeAsync(ctx context.Context, addr string, cmd *protocol.Com
 //
 // Errors: as Invoke.
 func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command) error {
-	p, err := c.peer(ctx, addr, nil)
+	p, err := c.peer(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -182,23 +183,23 @@ func (c *Client) Oneway(ctx context.Context, addr string, cmd *protocol.Command)
 
 // Connect returns the connection to addr over which calls go, and makes it if there is none. It is for those who must
 // know that a request goes over the same connection as an earlier one: they call the peer itself, and lose it when its
-// context ends. Answers with GO_AWAY are theirs to handle.
+// context ends. Answers with GO_AWAY are theirs to handle: see Peer.Retire.
 //
 // Errors: *ConnectError, *SendError.
 func (c *Client) Connect(ctx context.Context, addr string) (*Peer, error) {
-	return c.peer(ctx, addr, nil)
+	return c.peer(ctx, addr)
 }
 
-// peer returns the connection to addr. All who ask at a time share the making of one. If the present one is
-// goingAway, a new one takes its place, and it is left to those who still wait for its answers.
-func (c *Client) peer(ctx context.Context, addr string, goingAway *Peer) (*Peer, error) {
+// peer returns the connection to addr. All who ask at a time share the making of one. A new one takes the place of one that
+// is retired, which is left to those who still wait for its answers.
+func (c *Client) peer(ctx context.Context, addr string) (*Peer, error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
 		return nil, &SendError{addr, ErrClosed}
 	}
 	conn := c.conns[addr]
-	if conn == nil || conn.peer != nil && (conn.peer == goingAway || conn.peer.gone.Load()) {
+	if conn == nil || conn.peer != nil && conn.peer.retired.Load() {
 		if conn != nil {
 			c.old[conn.peer] = struct{}{}
 		}

@@ -214,8 +214,7 @@ func TestClientReconnects(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestClientGoAway asks once more, on a new connection and with a new opaque (spec/remoting.md §11, item 29).
-// Connect gives the connection that calls use, and a new one only after that has ended.
+// Connect gives the connection that calls use, and a new one only after that has ended or is retired.
 func TestClientConnect(t *testing.T) {
 	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeEcho: {Handler: echoBody}}})
 	addr := s.Addr().String()
@@ -237,11 +236,28 @@ func TestClientConnect(t *testing.T) {
 	require.NoError(t, err)
 	require.NotSame(t, first, second)
 
+	second.Retire()
+	third, err := c.Connect(t.Context(), addr)
+	require.NoError(t, err)
+	require.NotSame(t, second, third)
+	for _, p := range []*Peer{second, third} { // it is still there for who has it
+		resp, err = p.Invoke(t.Context(), echoCommand("x"))
+		require.NoError(t, err)
+		require.Equal(t, "x", string(resp.Body))
+	}
+	second.Close()
+	again, err = c.Connect(t.Context(), addr)
+	require.NoError(t, err)
+	require.Same(t, third, again)
+	third.Retire()
+
 	c.Close()
+	require.Error(t, third.Context().Err())
 	_, err = c.Connect(t.Context(), addr)
 	require.ErrorIs(t, err, ErrClosed)
 }
 
+// TestClientGoAway asks once more, on a new connection and with a new opaque (spec/remoting.md §11, item 29).
 func TestClientGoAway(t *testing.T) {
 	var mu sync.Mutex
 	var peers []*Peer

@@ -37,7 +37,7 @@ type Peer struct {
 	active  atomic.Int64 // core.now() at the last complete frame or completed write
 	writing atomic.Int64 // core.now() when the running write began or got on last; 0: none is running
 	busy    atomic.Bool  // complete frames are at hand, or a large one waits for room
-	gone    atomic.Bool  // reason is not 0
+	retired atomic.Bool  // calls by address no longer use it; see Retire
 	suspect int64        // what active was when the sweeper found the connection idle; owned by the sweeper
 
 	mu           sync.Mutex // guards what follows; not held while reading, writing or calling anybody
@@ -169,7 +169,7 @@ func (p *Peer) close(reason CloseReason, cause error) {
 		return
 	}
 	p.reason, p.cause = reason, cause
-	p.gone.Store(true)
+	p.retired.Store(true)
 	if p.life != nil {
 		p.life.end()
 	}

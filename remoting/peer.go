@@ -52,6 +52,11 @@ func (p *Peer) Closed() bool {
 // Close closes the connection, with reason CloseLocal. Calls after the first do nothing.
 func (p *Peer) Close() { p.close(CloseLocal, nil) }
 
+// Retire has calls to the peer's address that begin from now on go over a new connection, as if this one were closed. It
+// stays open for the answers that are under way, until somebody closes it or it has been idle for too long. Servers' peers,
+// which have no such calls, take no notice.
+func (p *Peer) Retire() { p.retired.Store(true) }
+
 // Writable reports whether the peer takes what is sent to it: less than half of what may wait to be written does.
 func (p *Peer) Writable() bool {
 	p.mu.Lock()
