@@ -169,6 +169,18 @@ func TestN48_PrintBroker(t *testing.T) {
 	}
 	require.NotContains(t, stdout, "regionId")
 
+	path = properties(t, "brokerName=b")
+	for _, args := range [][]string{{"-pm", "-c" + path}, {"-mpc", path}, {"-pmc" + path}, {"-pc", path, "-m"}} {
+		stdout, stderr, status := run(t, nil, append([]string{"broker"}, args...)...)
+		require.Equal(t, 0, status, args)
+		require.Empty(t, stderr, args)
+		require.Contains(t, stdout, "brokerName=b\n", args)
+		require.Contains(t, stdout, "regionId=DefaultRegion\n", args)
+	}
+	_, stderr, status = run(t, nil, "broker", "-pz")
+	require.Equal(t, 1, status)
+	require.Equal(t, "mq: unrecognized option: -pz (see mq broker --help)\n", stderr)
+
 	for _, args := range [][]string{{"-h"}, {"--help"}} {
 		stdout, stderr, status := run(t, nil, append([]string{"broker"}, args...)...)
 		require.Equal(t, 0, status)

@@ -141,8 +141,8 @@ func tolerant(app *cli.App, args []string) []string {
 	return args
 }
 
-// tolerantOptions finds the options among words, up to "--", and rewrites -cFILE as -c FILE and unambiguous beginnings
-// of long names. The rest are "--" and what follows, and words that are no options.
+// tolerantOptions finds the options among words, up to "--", and rewrites -cFILE as -c FILE, -pm as -p -m, and unambiguous
+// beginnings of long names. The rest are "--" and what follows, and words that are no options.
 func tolerantOptions(flags []cli.Flag, words []string) (options, rest []string) {
 	for ; len(words) > 0 && words[0] != "--"; words = words[1:] {
 		arg := words[0]
@@ -160,9 +160,13 @@ func tolerantOptions(flags []cli.Flag, words []string) (options, rest []string) 
 				flag = findFlag(flags, long)
 			}
 		default:
-			if flag = findFlag(flags, name[:1]); takesValue(flag) {
-				options = append(options, arg[:2])
-				arg, hasValue = arg[2:], true
+			if letters, value, ok := bundle(flags, arg[1:]); ok {
+				options = append(options, letters[:len(letters)-1]...)
+				arg, flag = letters[len(letters)-1], findFlag(flags, letters[len(letters)-1][1:])
+				if value != "" {
+					options = append(options, arg)
+					arg, hasValue = value, true
+				}
 			}
 		}
 		options = append(options, arg)
@@ -183,6 +187,22 @@ func findFlag(flags []cli.Flag, name string) cli.Flag {
 		}
 	}
 	return nil
+}
+
+// bundle takes short options that are written as one apart, such as pm, cFILE or pcFILE. Only the last may have a value.
+func bundle(flags []cli.Flag, text string) (options []string, value string, ok bool) {
+	for i, letter := range text {
+		name := string(letter)
+		flag := findFlag(flags, name)
+		if flag == nil {
+			return nil, "", false
+		}
+		options = append(options, "-"+name)
+		if takesValue(flag) {
+			return options, text[i+len(name):], true
+		}
+	}
+	return options, "", true
 }
 
 // uniqueFlag returns the long name that begins like this, "" if there is none or more than one.
