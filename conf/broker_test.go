@@ -29,8 +29,12 @@ func brokerSources(t *testing.T, text string, environ ...string) Sources {
 		Interfaces: func() ([]Interface, error) {
 			return []Interface{iface(1, "lo", "127.0.0.1", "::1"), iface(2, "eth0", "192.168.1.10", "fe80::1%eth0")}, nil
 		},
+		LookUp: noHost,
 	}
 }
+
+// noHost finds no host, whatever its name.
+func noHost(string) (netip.Addr, error) { return netip.Addr{}, errors.New("no such host") }
 
 func loadBroker(t *testing.T, text string, environ ...string) (*BrokerStore, error) {
 	t.Helper()
@@ -368,7 +372,7 @@ func TestN59_WhatIsAdvertised(t *testing.T) {
 		src.LookUp = func(host string) (netip.Addr, error) {
 			addr, ok := map[string]string{"inside.example": "10.7.7.7", "inside6.example": "fd00::7"}[host]
 			if !ok {
-				return netip.Addr{}, errors.New("no such host")
+				return noHost(host)
 			}
 			return netip.MustParseAddr(addr), nil
 		}

@@ -18,7 +18,7 @@ func FuzzBrokerUpdate(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		src := Sources{Environ: []string{"HOME=" + t.TempDir()}, Set: []string{"bindAddress=127.0.0.1"}}
+		src := Sources{Environ: []string{"HOME=" + t.TempDir()}, Set: []string{"bindAddress=127.0.0.1"}, LookUp: noHost}
 		s, err := LoadBroker(src)
 		require.NoError(t, err)
 		text, version := s.Text(), s.Version()
