@@ -226,6 +226,9 @@ func (c *Client) peer(ctx context.Context, addr string) (*Peer, error) {
 // connect makes the connection to addr and serves it until it ends.
 func (c *Client) connect(addr string, conn *clientConn) {
 	p, err := c.dial(addr)
+	if err != nil && c.core.base.Err() != nil {
+		err = ErrClosed
+	}
 	c.mu.Lock()
 	conn.peer, conn.err = p, err
 	if err != nil {

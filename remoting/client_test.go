@@ -428,6 +428,87 @@ func TestClientClose(t *testing.T) {
 	eventually(t, func() bool { return s.Connections() == 0 })
 }
 
+// TestClientCloseWhileConnecting ends the making of a connection that takes its time, here over its TLS handshake.
+func TestClientCloseWhileConnecting(t *testing.T) {
+	c, addr, _ := slowToConnect(t)
+	failed := make(chan error, 3)
+	for range 3 {
+		c.InvokeAsync(t.Context(), addr, echoCommand(""), func(_ *protocol.Command, err error) { failed <- err })
+	}
+	eventually(t, func() bool { return connecting(c, addr) })
+	began := time.Now()
+	c.Close()
+	require.Less(t, time.Since(began), time.Second)
+	require.Len(t, failed, 3, "callbacks have run before Close returns")
+	for range 3 {
+		require.ErrorIs(t, <-failed, ErrClosed)
+	}
+}
+
+// TestClientTimeoutWhileConnecting ends the wait for a connection, which is made all the same, for those who wait on.
+func TestClientTimeoutWhileConnecting(t *testing.T) {
+	c, addr, answer := slowToConnect(t)
+	_, err := c.Invoke(withTimeout(t, 20*time.Millisecond), addr, echoCommand(""))
+	_, ok := errors.AsType[*ConnectError](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.True(t, connecting(c, addr))
+	done := make(chan error, 1)
+	c.InvokeAsync(withTimeout(t, testDeadline), addr, echoCommand(""), func(_ *protocol.Command, err error) { done <- err })
+	close(answer)
+	require.NoError(t, <-done, "over the connection that was in the making")
+}
+
+// slowToConnect returns a client and the address of a server that begins to speak TLS when answer is closed.
+func slowToConnect(t *testing.T) (c *Client, addr string, answer chan struct{}) {
+	t.Helper()
+	modern, err := NewTLS(TLSOptions{Mode: "enforcing", TestMode: true}, zerolog.Nop())
+	require.NoError(t, err)
+	s := startServer(t, ServerConfig{Log: zerolog.Nop(), TLS: modern, Table: Table{codeEcho: {Handler: echoBody}}})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	answer = make(chan struct{})
+	var relays sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() {
+		cancel()
+		_ = ln.Close()
+		relays.Wait()
+	})
+	relays.Go(func() {
+		in, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		defer func() { _ = in.Close() }()
+		await(ctx, answer)
+		if ctx.Err() != nil {
+			return
+		}
+		out, err := net.Dial("tcp", s.Addr().String())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer context.AfterFunc(ctx, func() { _, _ = in.Close(), out.Close() })()
+		relays.Go(func() {
+			_, _ = io.Copy(in, out)
+			_ = in.Close()
+		})
+		_, _ = io.Copy(out, in)
+		_ = out.Close()
+	})
+	return newTestClient(t, ClientConfig{TLS: &tls.Config{InsecureSkipVerify: true}, ConnectTimeout: testDeadline}), ln.Addr().String(), answer
+}
+
+// connecting tells whether the connection to addr is in the making.
+func connecting(c *Client, addr string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	conn := c.conns[addr]
+	return conn != nil && conn.peer == nil
+}
+
 func TestClientTLS(t *testing.T) {
 	server, err := NewTLS(TLSOptions{Mode: "enforcing", TestMode: true}, zerolog.Nop())
 	require.NoError(t, err)

@@ -172,6 +172,7 @@ func startWitness(t testing.TB, addr string) *witness {
 	w := &witness{stop: make(chan struct{}), done: make(chan error, 1)}
 	c, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
+	require.NoError(t, c.SetDeadline(time.Now().Add(testDeadline)))
 	require.NoError(t, askRoute(t, c, 1, "first")) // whoever counts goroutines from now on counts this connection's
 	go func() {
 		defer c.Close()
@@ -941,10 +942,12 @@ func TestIdleClientsProcess(t *testing.T) {
 		if args[2] == "tls" {
 			conns[i] = tls.Client(conns[i], anyServer())
 		}
+		_ = conns[i].SetDeadline(time.Now().Add(testDeadline))
 		if err := askRoute(t, conns[i], int32(i), "idle"); err != nil {
 			fmt.Println("failed:", err)
 			os.Exit(1)
 		}
+		_ = conns[i].SetDeadline(time.Time{})
 	}
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
