@@ -99,6 +99,15 @@ func TestBrokerListensAtBothPorts(t *testing.T) {
 	require.Equal(t, "mq: port for clients with vipChannelEnabled, listenPort-2: cannot listen at 127.0.0.1:"+fastPort+": address already in use\n", stderr)
 }
 
+// A broker that listens at a host's name is found where it listens.
+func TestN59_BrokerAtAName(t *testing.T) {
+	p := startBroker(t, nil, "--set", "bindAddress=localhost")
+	addr := brokerAddress(p.stdout)
+	require.Regexp(t, `^(127\.0\.0\.1|\[::1\]):\d+$`, addr)
+	require.EqualValues(t, 3, call(t, addr, &protocol.Command{Code: 99999}).Code)
+	require.Equal(t, 0, p.stop(t, syscall.SIGTERM))
+}
+
 func TestN58_BrokerOverIPv6(t *testing.T) {
 	probe, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {

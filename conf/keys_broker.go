@@ -81,7 +81,7 @@ var brokerKeys = []Key{
 	boolean("compressedRegister", func(c *Config) *bool { return &c.Broker.CompressedRegister }).live().
 		about("registrations are compressed"),
 	boolean("enableSingleTopicRegister", func(c *Config) *bool { return &c.Broker.EnableSingleTopicRegister }).live().
-		about("a new topic is registered with code 217 rather than a short 103"),
+		about("new topics are registered with code 217 rather than a short 103. NameServers before 5.0 do not have it: they get the 103"),
 	boolean("enableSplitRegistration", func(c *Config) *bool { return &c.Broker.EnableSplitRegistration }).live().
 		about("registrations of many topics are sent in parts"),
 	integer("splitRegistrationSize", func(c *Config) *int { return &c.Broker.SplitRegistrationSize }).def("800").live().from(1).
