@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,6 +31,8 @@ const (
 	// maxRelays bounds the requests that are being passed on; further ones are answered SYSTEM_BUSY. The server's
 	// limit of calls to peers is to be no lower.
 	maxRelays = 1024
+	// maxRelayBytes bounds what such requests keep in memory until they are answered.
+	maxRelayBytes = 256 << 20
 	// statusFanOut bounds the consumers that one 223 asks at a time.
 	statusFanOut = 256
 )
@@ -39,9 +42,7 @@ const (
 // Source: spec/broker.md §6.5, spec/messaging.md §8.8.
 func (s *clientService) consumerRunningInfo(_ context.Context, req *remoting.Request[protocol.GetConsumerRunningInfoRequestHeader]) (*remoting.Response, error) {
 	return s.relay(req.Peer, req.Command, req.Header.ConsumerGroup, req.Header.ClientID, &protocol.Command{
-		Code: req.Command.Code,
-		Ext:  slices.Clone(req.Command.Ext),
-		Body: slices.Clone(req.Command.Body),
+		Code: req.Command.Code, Ext: req.Command.Ext, Body: req.Command.Body,
 	})
 }
 
@@ -72,7 +73,8 @@ func (s *clientService) consumeMessageDirectly(_ context.Context, req *remoting.
 	})
 }
 
-// relay passes forward on to a consumer and its answer, as it is, to asker, whose request was cmd. It does not wait.
+// relay passes forward, of which it makes a copy, on to a consumer and its answer, as it is, to asker, whose request was cmd.
+// It does not wait.
 func (s *clientService) relay(asker *remoting.Peer, cmd *protocol.Command, group, clientID string, forward *protocol.Command) (*remoting.Response, error) {
 	consumer, ok := s.consumers.client(group, clientID)
 	if !ok {
@@ -90,8 +92,9 @@ func (s *clientService) relay(asker *remoting.Peer, cmd *protocol.Command, group
 	if cmd.IsOneway() {
 		return nil, nil // nobody wants the answer
 	}
-	opaque := cmd.Opaque
-	return s.later(asker, opaque, func() *remoting.Response {
+	group, clientID = strings.Clone(group), strings.Clone(clientID)
+	forward, size := ownCommand(forward)
+	return s.later(asker, cmd.Opaque, size, func() *remoting.Response {
 		ctx, cancel := context.WithTimeout(asker.Context(), s.relayTimeout)
 		defer cancel()
 		answer, err := consumer.peer.Invoke(ctx, forward)
@@ -105,12 +108,33 @@ func (s *clientService) relay(asker *remoting.Peer, cmd *protocol.Command, group
 	})
 }
 
-// later runs ask on a goroutine of its own and answers the request opaque of asker with what it returns.
-func (s *clientService) later(asker *remoting.Peer, opaque int32, ask func() *remoting.Response) (*remoting.Response, error) {
-	if !s.relays.Go(func() { _ = asker.Respond(opaque, ask()) }) { // fails if the asker has gone
-		return nil, &remoting.Error{
-			Code: protocol.RespSystemBusy, Remark: fmt.Sprintf("%d requests wait for consumers already", maxRelays),
-		}
+// ownCommand returns a copy of code, extFields and body that keeps nothing of the request they come from, and its size in bytes.
+func ownCommand(cmd *protocol.Command) (own *protocol.Command, size int) {
+	own = &protocol.Command{Code: cmd.Code, Ext: slices.Clone(cmd.Ext), Body: slices.Clone(cmd.Body)}
+	size = len(own.Body)
+	for i := range own.Ext {
+		f := &own.Ext[i]
+		f.Key, f.Value = strings.Clone(f.Key), strings.Clone(f.Value)
+		size += len(f.Key) + len(f.Value)
+	}
+	return own, size
+}
+
+// later runs ask, which keeps so many bytes, on a goroutine of its own and answers the request opaque of asker with what it
+// returns.
+func (s *clientService) later(asker *remoting.Peer, opaque int32, size int, ask func() *remoting.Response) (*remoting.Response, error) {
+	busy := func() error {
+		s.relayed.Add(-int64(size))
+		return &remoting.Error{Code: protocol.RespSystemBusy, Remark: "too many requests wait for consumers already"}
+	}
+	if s.relayed.Add(int64(size)) > s.relayMost {
+		return nil, busy()
+	}
+	if !s.relays.Go(func() {
+		defer s.relayed.Add(-int64(size))
+		_ = asker.Respond(opaque, ask()) // fails if the asker has gone
+	}) {
+		return nil, busy()
 	}
 	return nil, nil
 }
@@ -201,14 +225,15 @@ func (s *clientService) consumerStatus(_ context.Context, req *remoting.Request[
 		return nil, nil
 	}
 	asker := req.Peer
-	return s.later(asker, req.Command.Opaque, func() *remoting.Response {
+	h.Topic, h.Group = strings.Clone(h.Topic), strings.Clone(h.Group)
+	h.ClientAddr = protocol.Opt[string]{} // it is not the client's to know whom else the asker meant
+	return s.later(asker, req.Command.Opaque, len(h.Topic)+len(h.Group), func() *remoting.Response {
 		return s.askStatus(asker.Context(), clients, h)
 	})
 }
 
 // askStatus asks clients for their offsets (221).
 func (s *clientService) askStatus(ctx context.Context, clients []client, h protocol.GetConsumerStatusRequestHeader) *remoting.Response {
-	h.ClientAddr = protocol.Opt[string]{} // it is not the client's to know whom else the asker meant
 	cmd := &protocol.Command{Code: int32(protocol.ReqGetConsumerStatusFromClient), Ext: h.AppendExt(nil)}
 	ctx, cancel := context.WithTimeout(ctx, s.statusTimeout)
 	defer cancel()

@@ -97,6 +97,30 @@ func TestConsumerRunningInfo(t *testing.T) {
 			delete(opaques, answer.Opaque)
 		}
 	})
+	t.Run("what waits for consumers has an end", func(t *testing.T) {
+		r := newClientRig(t)
+		consumer, admin := r.dial(), r.dial()
+		consumer.beat(newBeat("a").consumer("G", "T"))
+		wantNotice(t, consumer, "G")
+		_, size := ownCommand(&protocol.Command{Ext: runningInfo("G", "a").AppendExt(nil), Body: make([]byte, 100)})
+		r.service.relayMost = int64(size)
+		ask := func(body int) int32 {
+			return admin.send(protocol.Command{
+				Code: int32(protocol.ReqGetConsumerRunningInfo), Ext: runningInfo("G", "a").AppendExt(nil), Body: make([]byte, body),
+			})
+		}
+		const busy = "too many requests wait for consumers already"
+		requireRefused(t, admin.answer(ask(101)), protocol.RespSystemBusy, busy)
+		first := ask(100)
+		got := consumer.request()
+		requireRefused(t, admin.answer(ask(0)), protocol.RespSystemBusy, busy)
+		consumer.reply(got, protocol.Command{})
+		require.Zero(t, admin.answer(first).Code)
+		eventuallyClients(t, func() bool { return r.service.relayed.Load() == 0 })
+		second := ask(100)
+		consumer.reply(consumer.request(), protocol.Command{})
+		require.Zero(t, admin.answer(second).Code)
+	})
 	t.Run("a consumer may ask about itself", func(t *testing.T) {
 		c := newClientRig(t).dial()
 		c.beat(newBeat("a").consumer("G", "T"))

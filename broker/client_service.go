@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -78,9 +79,11 @@ type clientService struct {
 	locks     *lockManager
 	notices   *consumerNotices
 	relays    *remoting.Executor
+	relayed   atomic.Int64 // bytes that relays keep
 
 	relayTimeout  time.Duration // of 307 and 309
 	statusTimeout time.Duration // of all 221 of a group
+	relayMost     int64         // maxRelayBytes
 }
 
 // newClientService wires a service and starts nothing. The owner calls run, connectionClosed, and expire every clientScan.
@@ -99,6 +102,7 @@ func newClientService(o clientOptions) *clientService {
 		relays:        remoting.NewExecutor("relays", maxRelays, 1),
 		relayTimeout:  relayTimeout,
 		statusTimeout: statusTimeout,
+		relayMost:     maxRelayBytes,
 	}
 	s.notices = newConsumerNotices(s.tellConsumers, func() bool { return s.Settings().RealTimeNotify })
 	return s
