@@ -27,7 +27,7 @@ type departure struct {
 // remove ends the registration of a broker. Its group goes with its last member.
 func (t *routeTable) remove(b *liveBroker, notifyMinBroker bool) []notice {
 	g := b.group
-	t.answers.takeBack(g.topics)
+	t.answers.takeBack(g.topics...)
 	wasLowest := g.members[0] == b
 	t.forget(b)
 	if len(g.members) == 0 {
@@ -37,8 +37,7 @@ func (t *routeTable) remove(b *liveBroker, notifyMinBroker bool) []notice {
 	g.forgetPrints()
 	if g.actingMaster && g.member(masterID) == nil {
 		for _, e := range g.topics {
-			at, _ := e.find(g.name)
-			e.queues[at].withheld = true
+			e.queues.get(g).withheld = true
 		}
 	}
 	if !wasLowest || !notifyMinBroker || !g.actingMaster {

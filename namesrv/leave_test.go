@@ -246,5 +246,6 @@ func TestLossOfAConnectionWithManyBrokers(t *testing.T) {
 		return fastest
 	}
 	few, many := lose(1000), lose(16_000)
-	require.Less(t, many, 64*max(few, time.Millisecond), "16 times the brokers took %v, not %v", many, few)
+	// In proportion would be 16 times as long, caches and the race detector aside; by the square 256 times.
+	require.Less(t, many, 128*max(few, time.Millisecond), "16 times the brokers took %v, not %v", many, few)
 }

@@ -242,11 +242,11 @@ func (t *routeTable) planTopics(r *registration, body *protocol.RegisterBrokerBo
 		if e, ok := t.topics.Load(put.config.TopicName); ok {
 			put.entry = e
 			if p.group != nil { // else no topic has it
-				at, ok := e.find(r.header.BrokerName)
+				at, ok := e.queues.find(r.header.BrokerName)
 				if ok && e.stamp != t.stamp { // else the later one of a name counts
 					e.stamp = t.stamp
 					named++
-					old, q := &e.queues[at], p.queueEntry(put.config)
+					old, q := e.queues.entry(at), p.queueEntry(put.config)
 					if !changed {
 						q.withheld = old.withheld // 327 may have given the permission back
 					}
@@ -298,17 +298,17 @@ func (p *registrationPlan) queueEntry(c *protocol.TopicConfig) queueEntry {
 // takeBack takes back all answers that the plan makes wrong, except those of p.moved, see remove.
 func (t *routeTable) takeBack(p *registrationPlan) {
 	if p.group != nil && p.regrouped {
-		t.answers.takeBack(p.group.topics)
+		t.answers.takeBack(p.group.topics...)
 	}
-	t.answers.takeBack(p.missing)
+	t.answers.takeBack(p.missing...)
 	for i := range p.puts {
 		if e := p.puts[i].entry; e != nil {
-			t.answers.takeBackOne(e)
+			t.answers.takeBack(e)
 		}
 	}
 	for _, m := range p.mappings {
 		if e, ok := t.topics.Load(m.Key); ok {
-			t.answers.takeBackOne(e)
+			t.answers.takeBack(e)
 		}
 	}
 }
@@ -394,7 +394,7 @@ func (t *routeTable) putMapping(m *protocol.NamedQueueMapping, g *brokerGroup) {
 	if !ok {
 		return
 	}
-	if _, ok := e.find(g.name); !ok {
+	if _, ok := e.queues.find(g.name); !ok {
 		return
 	}
 	at, ok := e.findMapping(m.Info.Bname)
@@ -431,7 +431,7 @@ func (t *routeTable) registerTopic(topic string, queues []protocol.QueueData) (t
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ok {
-		t.answers.takeBackOne(e)
+		t.answers.takeBack(e)
 	} else {
 		e = t.entry(strings.Clone(topic))
 	}

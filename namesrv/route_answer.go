@@ -3,6 +3,7 @@ package namesrv
 // GET_ROUTEINFO_BY_TOPIC (105), all versions: the answers and the cache of ready ones.
 //
 //   - An answer is encoded once for each form, zone and setting, and served as it is until something changes.
+//   - The answer for a topic on very many brokers takes long: it is made without the lock, for all who ask at a time.
 //   - Acting masters: the lowest slave of a group without a master appears as id 0 (5.x, supportActingMaster).
 //   - Zones: groups of other zones are left out (5.x), in the form of JSON that the client asked for (F20).
 
@@ -20,6 +21,7 @@ const (
 	defaultAnswerCache = 64 << 20 // bytes
 	answerOverhead     = 256      // bytes that a ready answer needs beside its body, about
 	maxAnswersPerTopic = 8        // forms times zones
+	wideTopic          = 64       // queueEntries; encoding the answer for as many takes some 0.1 ms
 
 	memberTopicPrefix = "rmq_sys_SYNC_BROKER_MEMBER_" // topics by which 5.x brokers ask for their group
 )
@@ -75,36 +77,106 @@ func (t *routeTable) route(topic string, q routeQuery) *remoting.Response {
 // makeAnswer encodes an answer and keeps it ready.
 func (t *routeTable) makeAnswer(topic string, q routeQuery) *remoting.Response {
 	t.mu.RLock()
-	defer t.mu.RUnlock()
 	e, ok := t.topics.Load(topic) // again: the topic may be another one by now
+	if ok && e.queues.len() > t.wide {
+		t.mu.RUnlock()
+		return t.wideAnswer(topic, q)
+	}
+	defer t.mu.RUnlock()
 	if !ok {
 		return nil
 	}
 	route, keep := e.routeData(q)
-	q.zone = strings.Clone(q.zone) // it is a part of the request's header, which may be large
-	a := answer{query: q, response: remoting.Response{
-		Code: protocol.RespSuccess, Body: slices.Clip(route.AppendJSON(make([]byte, 0, 256*len(e.queues)), q.form)),
-	}}
+	a := encodeAnswer(&route, q)
 	if keep {
-		t.answers.add(t.entries, e, &a) // while mu is held: a change has to find it
+		t.answers.add(t.entries, e, a) // while mu is held: a change has to find it
 	}
 	return &a.response
 }
 
-// routeData builds the route of a topic. Its lists are new, its other parts are not to be changed. Keep is false if
+// answerKey is a question for a wide topic.
+type answerKey struct {
+	topic string
+	query routeQuery
+}
+
+// pendingAnswer is the answer for all who ask before its making begins.
+type pendingAnswer struct {
+	ready    chan struct{} // closed when response is set
+	response *remoting.Response
+}
+
+// wideAnswer is makeAnswer for a topic whose answer is megabytes and milliseconds of work. That is done for all who
+// wait for the same, so that many who ask right after a change cost as much as one or two; for a bounded number of
+// answers at a time; and without mu but for the look at the table, so that changes do not wait for it.
+//
+// Each caller gets an answer made from the table as it was after the call had begun.
+func (t *routeTable) wideAnswer(topic string, q routeQuery) *remoting.Response {
+	key := answerKey{topic, q}
+	t.pendingMu.Lock()
+	p, waiting := t.pending[key]
+	if !waiting {
+		p = &pendingAnswer{ready: make(chan struct{})}
+		t.pending[key] = p
+	}
+	t.pendingMu.Unlock()
+	if waiting {
+		<-p.ready
+		return p.response
+	}
+	defer close(p.ready)
+	t.making <- struct{}{}
+	defer func() { <-t.making }()
+	t.pendingMu.Lock()
+	delete(t.pending, key) // who comes from now on may want a newer one
+	t.pendingMu.Unlock()
+	p.response = t.makeWideAnswer(topic, q)
+	return p.response
+}
+
+func (t *routeTable) makeWideAnswer(topic string, q routeQuery) *remoting.Response {
+	t.mu.RLock()
+	e, ok := t.topics.Load(topic)
+	if !ok {
+		t.mu.RUnlock()
+		return nil
+	}
+	route, keep := e.routeData(q)
+	changes := e.changes
+	t.mu.RUnlock()
+
+	a := encodeAnswer(&route, q)
+	if keep {
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+		if e.index >= 0 && e.changes == changes {
+			t.answers.add(t.entries, e, a)
+		}
+	}
+	return &a.response
+}
+
+func encodeAnswer(route *protocol.TopicRouteData, q routeQuery) *answer {
+	q.zone = strings.Clone(q.zone) // it is a part of the request's header, which may be large
+	return &answer{query: q, response: remoting.Response{
+		Code: protocol.RespSuccess, Body: slices.Clip(route.AppendJSON(make([]byte, 0, 256*len(route.QueueDatas)), q.form)),
+	}}
+}
+
+// routeData builds the route of a topic. Nothing in it changes any more, and nothing may be changed. Keep is false if
 // the answer is a rare one.
 func (e *topicEntry) routeData(q routeQuery) (route protocol.TopicRouteData, keep bool) {
 	keep = q.zone == ""
+	n := e.queues.len()
 	route = protocol.TopicRouteData{
-		QueueDatas:  make([]protocol.QueueData, 0, len(e.queues)),
-		BrokerDatas: make([]protocol.BrokerData, 0, len(e.queues)),
+		QueueDatas:  make([]protocol.QueueData, 0, n),
+		BrokerDatas: make([]protocol.BrokerData, 0, n),
 	}
 	if q.orderConf.Present {
 		route.OrderTopicConf = &q.orderConf.Value
 	}
 	standIns := q.actingMaster && !strings.HasPrefix(e.name, memberTopicPrefix)
-	for i := range e.queues {
-		qe := &e.queues[i]
+	for qe := range e.queues.all() {
 		g := qe.group
 		data := g.brokerData()
 		if standIns && g.actingMaster && qe.effectivePerm()&permWrite == 0 && g.member(masterID) == nil {
@@ -137,14 +209,15 @@ func (e *topicEntry) routeData(q routeQuery) (route protocol.TopicRouteData, kee
 	return route, keep
 }
 
-// brokerData describes the group. The list of addresses is new.
+// brokerData describes the group as it is now.
 func (g *brokerGroup) brokerData() protocol.BrokerData {
 	data := protocol.BrokerData{
 		Cluster: g.cluster, BrokerName: g.name, EnableActingMaster: g.actingMaster,
 		BrokerAddrs: g.brokerAddrs(),
 	}
 	if g.zone.Present {
-		data.ZoneName = &g.zone.Value
+		zone := g.zone.Value
+		data.ZoneName = &zone
 	}
 	return data
 }
@@ -219,21 +292,23 @@ func (c *answerCache) evict(entries []*topicEntry) {
 		}
 		c.hand = (c.hand + 1) % len(entries)
 		if e := entries[c.hand]; !e.used.Swap(false) {
-			c.takeBackOne(e)
+			c.drop(e)
 		}
 	}
 }
 
-// takeBack takes back the ready answers of topics.
-func (c *answerCache) takeBack(entries []*topicEntry) {
+// takeBack takes back the answers of topics that are about to change: the ready ones, and those that are being made.
+// It is called with routeTable.mu held.
+func (c *answerCache) takeBack(entries ...*topicEntry) {
 	for _, e := range entries {
-		c.takeBackOne(e)
+		e.changes++
+		c.drop(e)
 	}
 }
 
-func (c *answerCache) takeBackOne(e *topicEntry) {
-	if e.answers.Load() == nil {
-		return
+// drop takes the ready answers of a topic out of the cache.
+func (c *answerCache) drop(e *topicEntry) {
+	if e.answers.Load() != nil {
+		c.size.Add(-e.answers.Swap(nil).size())
 	}
-	c.size.Add(-e.answers.Swap(nil).size())
 }

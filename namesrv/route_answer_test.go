@@ -2,13 +2,16 @@ package namesrv
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mq-server/mq/protocol"
+	"github.com/mq-server/mq/remoting"
 )
 
 func (tt *tableTest) body(topic string, q routeQuery) string {
@@ -142,4 +145,67 @@ func TestReadyAnswersKeepNoHeader(t *testing.T) {
 	kept := e.answers.Load().answers[0].query.zone
 	require.Equal(t, "z1", kept)
 	require.NotSame(t, unsafe.StringData(zone), unsafe.StringData(kept))
+}
+
+// All who ask for a wide topic before its answer is begun get one answer, and it knows all that had happened by then.
+func TestWideAnswerIsMadeOnceForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tt := newTableTest(t)
+		tt.wide = 1
+		for _, name := range []string{"a", "b"} {
+			tt.register(&broker{name: name, addr: name, topics: topics("T", "U")})
+		}
+		for range cap(tt.making) { // as if other answers were being made
+			tt.making <- struct{}{}
+		}
+		const readers = 10
+		answers := make(chan *remoting.Response, readers)
+		for range readers {
+			go func() { answers <- tt.route("T", routeQuery{}) }()
+		}
+		synctest.Wait()
+		require.Len(t, tt.pending, 1)
+		tt.register(&broker{name: "c", addr: "c", topics: topics("T", "U")}) // changes do not wait for answers
+		for range cap(tt.making) {
+			<-tt.making
+		}
+		first := <-answers
+		require.Contains(t, string(first.Body), `"brokerName":"c"`)
+		for range readers - 1 {
+			require.Same(t, first, <-answers)
+		}
+		require.Empty(t, tt.pending)
+		require.Same(t, &first.Body[0], &tt.route("T", routeQuery{}).Body[0], "it is ready now")
+		tt.check()
+	})
+}
+
+// A topic on so many brokers that they do not lie in one piece.
+func TestWideTopic(t *testing.T) {
+	const brokers = 3 * runLength
+	tt := newTableTest(t)
+	order := rand.New(rand.NewPCG(1, 2)).Perm(brokers)
+	for _, i := range order {
+		benchRegister(t, tt.routeTable, i, topics("T", "U"), 1)
+	}
+	tt.check()
+	require.Len(t, tt.look("T").BrokerDatas, brokers)
+	require.Equal(t, brokers, len(tt.clusterInfo().BrokerAddrTable))
+	require.ElementsMatch(t, []string{"T", "U"}, tt.topicsByCluster("DefaultCluster"))
+	for n, i := range order {
+		name := fmt.Sprintf("b%d", i)
+		switch {
+		case n == brokers-1:
+			require.True(t, tt.deleteTopic("U", ""))
+			require.True(t, tt.deleteTopic("T", "DefaultCluster"))
+		case n%100 == 0:
+			require.Equal(t, 2, tt.wipeWritePerm(name))
+			require.Len(t, tt.look("T").BrokerDatas, brokers-n)
+			tt.check()
+		}
+		_, found := tt.routeTable.unregister(name, name, false)
+		require.True(t, found)
+	}
+	tt.check()
+	require.Empty(t, tt.allTopics())
 }

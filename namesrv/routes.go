@@ -3,8 +3,8 @@ package namesrv
 import (
 	"cmp"
 	"hash/maphash"
+	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,14 +43,19 @@ type routeTable struct {
 
 	// mu guards everything below. Who holds writer may read without it, because only writers change anything.
 	mu       sync.RWMutex
-	topics   *xsync.Map[string, *topicEntry] // by name; may be read without mu
-	entries  []*topicEntry                   // all of topics, in no order
-	groups   map[string]*brokerGroup         // by broker name; each has a member at least
-	clusters map[string][]*brokerGroup       // by cluster; sorted by broker name, never empty
+	topics   *xsync.Map[string, *topicEntry]    // by name; may be read without mu
+	entries  []*topicEntry                      // all of topics, in no order
+	groups   map[string]*brokerGroup            // by broker name; each has a member at least
+	clusters map[string]map[string]*brokerGroup // by cluster and broker name; none is empty
 	byAddr   map[brokerKey]*liveBroker
 	byConn   map[*remoting.Peer][]*liveBroker // never empty; several brokers may share a connection
 
 	answers answerCache
+
+	wide      int                          // a topic of more queueEntries is answered by wideAnswer
+	making    chan struct{}                // holds one for each wide answer that is being made, as many as its capacity
+	pendingMu sync.Mutex                   // never held together with another lock
+	pending   map[answerKey]*pendingAnswer // wide answers whose making has not begun; guarded by pendingMu
 }
 
 // brokerKey is what distinguishes living brokers: one address may be known in several clusters.
@@ -59,9 +64,10 @@ type brokerKey struct{ cluster, addr string }
 // topicEntry is a topic that at least one group serves.
 type topicEntry struct {
 	name     string
-	queues   []queueEntry   // sorted by broker name; guarded by routeTable.mu
+	queues   queueList      // never empty; guarded by routeTable.mu
 	mappings []queueMapping // of static topics; sorted by info.Bname; guarded by routeTable.mu
-	index    int            // in routeTable.entries; -1 once the topic is gone; guarded by routeTable.mu
+	index    int32          // in routeTable.entries; -1 once the topic is gone; guarded by routeTable.mu
+	changes  uint32         // counts how often answers were taken back; guarded by routeTable.mu
 	stamp    uint32         // guarded by routeTable.writer
 
 	answers atomic.Pointer[answerSet] // nil: none is ready
@@ -174,25 +180,21 @@ func newRouteTable(clock func() time.Duration, cacheLimit int64) *routeTable {
 		seed:     maphash.MakeSeed(),
 		topics:   xsync.NewMap[string, *topicEntry](),
 		groups:   map[string]*brokerGroup{},
-		clusters: map[string][]*brokerGroup{},
+		clusters: map[string]map[string]*brokerGroup{},
 		byAddr:   map[brokerKey]*liveBroker{},
 		byConn:   map[*remoting.Peer][]*liveBroker{},
 		answers:  answerCache{limit: cacheLimit},
+		wide:     wideTopic,
+		making:   make(chan struct{}, runtime.GOMAXPROCS(0)),
+		pending:  map[answerKey]*pendingAnswer{},
 	}
-}
-
-// find returns the place of a group's queueEntry, or where it would have to be.
-func (e *topicEntry) find(brokerName string) (at int, ok bool) {
-	return slices.BinarySearchFunc(e.queues, brokerName, func(q queueEntry, name string) int {
-		return strings.Compare(q.group.name, name)
-	})
 }
 
 // entry returns a topic, which need not exist yet. The caller gives it queues before mu is free.
 func (t *routeTable) entry(topic string) *topicEntry {
 	e, ok := t.topics.Load(topic)
 	if !ok {
-		e = &topicEntry{name: topic, index: len(t.entries)}
+		e = &topicEntry{name: topic, index: int32(len(t.entries))}
 		t.entries = append(t.entries, e)
 		t.topics.Store(topic, e)
 	}
@@ -201,30 +203,30 @@ func (t *routeTable) entry(topic string) *topicEntry {
 
 // put sets what a group has of a topic. The caller has taken back the topic's answers.
 func (e *topicEntry) put(q queueEntry) {
-	at, ok := e.find(q.group.name)
+	at, ok := e.queues.find(q.group.name)
 	if ok {
-		q.slot = e.queues[at].slot
-		e.queues[at] = q
+		old := e.queues.entry(at)
+		q.slot = old.slot
+		*old = q
 		return
 	}
 	q.slot = int32(len(q.group.topics))
 	q.group.topics = append(q.group.topics, e)
-	e.queues = slices.Insert(e.queues, at, q)
+	e.queues.insert(at, q)
 }
 
 // take removes what a group has of a topic; the topic goes with its last group. The caller has taken back the
 // topic's answers.
 func (t *routeTable) take(e *topicEntry, g *brokerGroup) {
-	at, ok := e.find(g.name)
+	at, ok := e.queues.find(g.name)
 	if !ok {
 		return
 	}
 	last := len(g.topics) - 1
-	slot := e.queues[at].slot
+	slot := e.queues.entry(at).slot
 	if moved := g.topics[last]; moved != e {
 		g.topics[slot] = moved
-		i, _ := moved.find(g.name)
-		moved.queues[i].slot = slot
+		moved.queues.get(g).slot = slot
 	}
 	g.topics[last] = nil
 	g.topics = g.topics[:last]
@@ -232,15 +234,15 @@ func (t *routeTable) take(e *topicEntry, g *brokerGroup) {
 }
 
 // takeAt removes a queueEntry without regard for its group's list of topics.
-func (t *routeTable) takeAt(e *topicEntry, at int) {
-	g := e.queues[at].group
-	e.queues = slices.Delete(e.queues, at, at+1)
+func (t *routeTable) takeAt(e *topicEntry, at place) {
+	g := e.queues.entry(at).group
+	e.queues.delete(at)
 	if e.mappings != nil {
 		e.mappings = slices.DeleteFunc(e.mappings, func(m queueMapping) bool {
 			return m.source == g || m.info.Bname == g.name
 		})
 	}
-	if len(e.queues) > 0 {
+	if !e.queues.empty() {
 		return
 	}
 	last := len(t.entries) - 1
@@ -256,32 +258,23 @@ func (t *routeTable) takeAt(e *topicEntry, at int) {
 func (t *routeTable) addGroup(cluster, name string) *brokerGroup {
 	g := &brokerGroup{cluster: cluster, name: name}
 	t.groups[name] = g
-	t.clusters[cluster] = slices.Insert(t.clusters[cluster], t.placeInCluster(g), g)
+	if t.clusters[cluster] == nil {
+		t.clusters[cluster] = map[string]*brokerGroup{}
+	}
+	t.clusters[cluster][name] = g
 	return g
-}
-
-// placeInCluster is where a group is in the list of its cluster, or has to be.
-func (t *routeTable) placeInCluster(g *brokerGroup) int {
-	at, _ := slices.BinarySearchFunc(t.clusters[g.cluster], g.name, func(o *brokerGroup, name string) int {
-		return strings.Compare(o.name, name)
-	})
-	return at
 }
 
 // dropGroup removes a group that has lost its last member, with all that it has of topics.
 func (t *routeTable) dropGroup(g *brokerGroup) {
 	for _, e := range g.topics {
-		at, _ := e.find(g.name)
+		at, _ := e.queues.find(g.name)
 		t.takeAt(e, at)
 	}
 	g.topics = nil
 	delete(t.groups, g.name)
-	at := t.placeInCluster(g)
-	list := slices.Delete(t.clusters[g.cluster], at, at+1)
-	if len(list) == 0 {
+	if delete(t.clusters[g.cluster], g.name); len(t.clusters[g.cluster]) == 0 {
 		delete(t.clusters, g.cluster)
-	} else {
-		t.clusters[g.cluster] = list
 	}
 }
 

@@ -18,7 +18,7 @@ func (t *routeTable) wipeWritePerm(brokerName string) int {
 	}
 	if !g.wiped {
 		t.mu.Lock()
-		t.answers.takeBack(g.topics)
+		t.answers.takeBack(g.topics...)
 		g.wiped = true
 		t.mu.Unlock()
 	}
@@ -36,11 +36,10 @@ func (t *routeTable) addWritePerm(brokerName string) int {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answers.takeBack(g.topics)
+	t.answers.takeBack(g.topics...)
 	g.wiped = false
 	for _, e := range g.topics {
-		at, _ := e.find(g.name)
-		e.queues[at].withheld = false
+		e.queues.get(g).withheld = false
 	}
 	return len(g.topics)
 }
@@ -55,14 +54,14 @@ func (t *routeTable) deleteTopic(topic, cluster string) bool {
 		return false
 	}
 	var groups []*brokerGroup
-	for i := range e.queues {
-		if g := e.queues[i].group; cluster == "" || g.cluster == cluster {
-			groups = append(groups, g)
+	for q := range e.queues.all() {
+		if cluster == "" || q.group.cluster == cluster {
+			groups = append(groups, q.group)
 		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answers.takeBackOne(e)
+	t.answers.takeBack(e)
 	for _, g := range groups {
 		t.take(e, g)
 		g.forgetPrints() // so that the next registration brings it back

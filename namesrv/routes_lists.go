@@ -31,18 +31,10 @@ func (t *routeTable) clusterInfo() protocol.ClusterInfo {
 		ClusterAddrTable: make([]protocol.ClusterBrokers, 0, len(t.clusters)),
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.groups)) {
-		data := t.groups[name].brokerData()
-		if data.ZoneName != nil {
-			zone := *data.ZoneName // the group's may change once the lock is free
-			data.ZoneName = &zone
-		}
-		info.BrokerAddrTable = append(info.BrokerAddrTable, data)
+		info.BrokerAddrTable = append(info.BrokerAddrTable, t.groups[name].brokerData())
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(t.clusters)) {
-		names := make([]string, len(t.clusters[cluster]))
-		for i, g := range t.clusters[cluster] {
-			names[i] = g.name
-		}
+		names := slices.Sorted(maps.Keys(t.clusters[cluster]))
 		info.ClusterAddrTable = append(info.ClusterAddrTable, protocol.ClusterBrokers{Cluster: cluster, BrokerNames: names})
 	}
 	return info
@@ -71,7 +63,7 @@ func (t *routeTable) unitTopics(with, without int32) []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.topicsWhere(func(e *topicEntry) bool {
-		flag := e.queues[0].sysFlag
+		flag := e.queues.first().sysFlag
 		return flag&with == with && flag&without == 0
 	})
 }
@@ -91,19 +83,26 @@ func (t *routeTable) topicsWhere(match func(*topicEntry) bool) []string {
 func (t *routeTable) topicsByCluster(cluster string) []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	ofCluster := func(q queueEntry) bool { return q.group.cluster == cluster }
 	groups, listed := t.clusters[cluster], 0
 	for _, g := range groups {
 		listed += len(g.topics)
 	}
 	if listed >= len(t.entries) { // then one pass over all topics is less work
-		return t.topicsWhere(func(e *topicEntry) bool { return slices.ContainsFunc(e.queues, ofCluster) })
+		return t.topicsWhere(func(e *topicEntry) bool {
+			for q := range e.queues.all() {
+				if q.group.cluster == cluster {
+					return true
+				}
+			}
+			return false
+		})
 	}
+	seen := make(map[*topicEntry]struct{}, listed)
 	list := make([]string, 0, listed)
 	for _, g := range groups {
 		for _, e := range g.topics {
-			first := slices.IndexFunc(e.queues, ofCluster)
-			if e.queues[first].group == g { // else it has been listed with another group
+			if _, ok := seen[e]; !ok {
+				seen[e] = struct{}{}
 				list = append(list, e.name)
 			}
 		}

@@ -304,6 +304,7 @@ func told(notices []notice) []string {
 func TestTableAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := &modelTest{tt: newTableTest(t), m: newModel()}
+		x.tt.wide = rapid.IntRange(0, 2).Draw(rt, "wide") // answers are made in either way
 		for range modelPeers {
 			x.conns = append(x.conns, newPeer())
 		}

@@ -26,6 +26,7 @@ func TestN41ReadersAmongComingAndGoingBrokers(t *testing.T) {
 	}
 	start := time.Now()
 	table := newRouteTable(func() time.Duration { return time.Since(start) }, 64<<10) // small: eviction takes part
+	table.wide = brokers / 2                                                          // and so do answers made without the lock
 	var writers, watchers sync.WaitGroup
 	var done atomic.Bool
 

@@ -252,17 +252,18 @@ func (tt *tableTest) check() {
 	}
 	var cached int64
 	for i, e := range t.entries {
-		if got, ok := t.topics.Load(e.name); !ok || got != e || e.index != i {
+		if got, ok := t.topics.Load(e.name); !ok || got != e || int(e.index) != i {
 			fail("topic %q is not where it should be", e.name)
 		}
-		if len(e.queues) == 0 {
+		if e.queues.empty() {
 			fail("topic %q has no queues", e.name)
 		}
-		for k := range e.queues {
-			q := &e.queues[k]
-			if k > 0 && e.queues[k-1].group.name >= q.group.name {
+		before := ""
+		for q := range e.queues.all() {
+			if before != "" && before >= q.group.name {
 				fail("queues of %q are out of order", e.name)
 			}
+			before = q.group.name
 			if t.groups[q.group.name] != q.group {
 				fail("topic %q has queues of %q, which is gone", e.name, q.group.name)
 			}
@@ -271,7 +272,7 @@ func (tt *tableTest) check() {
 			}
 		}
 		for _, m := range e.mappings {
-			if _, ok := e.find(m.source.name); !ok {
+			if _, ok := e.queues.find(m.source.name); !ok {
 				fail("mapping of %q by %q outlives its source", e.name, m.source.name)
 			}
 		}
@@ -294,7 +295,7 @@ func (tt *tableTest) check() {
 		if g.name != name || len(g.members) == 0 {
 			fail("group %q: name %q, %d members", name, g.name, len(g.members))
 		}
-		if !slices.Contains(t.clusters[g.cluster], g) {
+		if t.clusters[g.cluster][name] != g {
 			fail("group %q is not in its cluster", name)
 		}
 		addrs := map[string]bool{}
@@ -312,7 +313,7 @@ func (tt *tableTest) check() {
 		}
 		brokers += len(g.members)
 		for _, e := range g.topics {
-			if _, ok := e.find(name); !ok || e.index < 0 {
+			if _, ok := e.queues.find(name); !ok || e.index < 0 {
 				fail("group %q lists %q, which it has not", name, e.name)
 			}
 		}
@@ -338,9 +339,9 @@ func (tt *tableTest) check() {
 		if len(list) == 0 {
 			fail("cluster %q is empty", cluster)
 		}
-		for i, g := range list {
-			if g.cluster != cluster || t.groups[g.name] != g || i > 0 && list[i-1].name >= g.name {
-				fail("cluster %q lists %q wrongly", cluster, g.name)
+		for name, g := range list {
+			if g.cluster != cluster || t.groups[name] != g {
+				fail("cluster %q lists %q wrongly", cluster, name)
 			}
 		}
 	}
