@@ -30,9 +30,11 @@ type Options struct {
 	Main, Fast net.Listener
 	// Config is read live where its keys are, and changed by UPDATE_BROKER_CONFIG (25).
 	Config *conf.BrokerStore
-	// TLS decides about TLS on the listeners and towards NameServers. nil: plain connections only.
+	// TLS decides about TLS on the listeners. nil: plain connections only.
 	TLS *remoting.TLS
-	// Codec is the header encoding of all that is sent; the zero value is JSON, the original's default.
+	// Client is how connections to NameServers are made.
+	Client remoting.ClientConfig
+	// Codec is the header encoding of answers and of what clients are sent; the zero value is JSON, the original's default.
 	Codec protocol.Codec
 	// ZoneName and ZoneMode go to the NameServers with every request, unless they are "" (ROCKETMQ_ZONE, ROCKETMQ_ZONE_MODE).
 	ZoneName, ZoneMode string
@@ -96,7 +98,7 @@ func New(o Options) (_ *Server, err error) {
 		started:  o.Now(),
 		identity: newIdentity(cfg),
 		work:     newWorkQueues(&cfg.Broker),
-		client:   newClient(cfg, o),
+		client:   remoting.NewClient(o.Client),
 		zoneName: o.ZoneName, zoneMode: o.ZoneMode,
 		firstRegistration: make(chan struct{}),
 	}
@@ -151,27 +153,6 @@ func (s *Server) newRemoting(ln net.Listener, table remoting.Table, codec protoc
 		Drain:         func() time.Duration { return s.conf.Server().Drain() },
 		StopTime:      stopTimeout,
 	})
-}
-
-// newClient returns the client for the connections that the broker makes.
-func newClient(cfg *conf.Config, o Options) *remoting.Client {
-	c := remoting.ClientConfig{
-		Log:            o.Log,
-		Codec:          o.Codec,
-		ConnectTimeout: cfg.Client.ConnectTimeout(),
-		Idle:           cfg.Client.Idle(),
-		KeepOnTimeout:  !cfg.Client.ClientCloseSocketIfTimeout,
-		NoGoAwayRetry:  !cfg.Client.EnableReconnectForGoAway,
-		SendBuffer:     cfg.Client.ClientSocketSndBufSize,
-		ReceiveBuffer:  cfg.Client.ClientSocketRcvBufSize,
-	}
-	if c.Idle == 0 {
-		c.Idle = -1 // never, for the client
-	}
-	if cfg.Client.UseTLS && o.TLS != nil {
-		c.TLS = o.TLS.ClientConfig()
-	}
-	return remoting.NewClient(c)
 }
 
 // connect returns the connection to a NameServer.

@@ -94,7 +94,8 @@ func runBroker(c *cli.Context) error {
 		return err
 	}
 	server, err := broker.New(broker.Options{
-		Main: mainLn, Fast: fastLn, Config: store, TLS: tls, Codec: codec, Log: log,
+		Main: mainLn, Fast: fastLn, Config: store, TLS: tls, Client: clientConfig(store.Snapshot(), tls, codec, log),
+		Codec: codec, Log: log,
 		ZoneName: os.Getenv(zoneVariable), ZoneMode: os.Getenv(zoneModeVariable),
 	})
 	if err != nil {

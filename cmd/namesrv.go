@@ -84,7 +84,8 @@ func runNamesrv(c *cli.Context) error {
 		return err
 	}
 	server, err := namesrv.New(namesrv.Options{
-		Listener: ln, Config: store, TLS: tls, Codec: codec, Log: log, Production: production,
+		Listener: ln, Config: store, TLS: tls, Client: clientConfig(store.Snapshot(), tls, codec, log),
+		Codec: codec, Log: log, Production: production,
 	})
 	if err != nil {
 		return err
@@ -177,4 +178,18 @@ func tlsOptions(c *conf.Config) remoting.TLSOptions {
 		ClientCertPath: t.ClientCertPath, ClientAuthServer: t.ClientAuthServer, ClientTrustCertPath: t.ClientTrustCertPath,
 		Ciphers: t.Ciphers, Protocols: t.Protocols,
 	}
+}
+
+// clientConfig is how a server makes connections of its own.
+func clientConfig(c *conf.Config, tls *remoting.TLS, codec protocol.Codec, log zerolog.Logger) remoting.ClientConfig {
+	config := remoting.ClientConfig{
+		Log: log, TLS: tls.ClientConfig(), Codec: codec,
+		ConnectTimeout: c.Client.ConnectTimeout(), Idle: c.Client.Idle(),
+		KeepOnTimeout: !c.Client.ClientCloseSocketIfTimeout, NoGoAwayRetry: !c.Client.EnableReconnectForGoAway,
+		SendBuffer: c.Client.ClientSocketSndBufSize, ReceiveBuffer: c.Client.ClientSocketRcvBufSize,
+	}
+	if config.Idle == 0 {
+		config.Idle = -1 // never
+	}
+	return config
 }

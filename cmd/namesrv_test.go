@@ -14,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
+	"github.com/mq-server/mq/remoting"
 )
 
 // command is a run of the program in a home of its own; environ is added to an empty environment.
@@ -363,4 +365,27 @@ func TestBootAddress(t *testing.T) {
 	} {
 		require.Equal(t, row.want, bootAddress(row.host, &net.TCPAddr{IP: net.ParseIP(row.ip), Port: 9}))
 	}
+}
+
+// The settings of NettyClientConfig reach the connections that servers make.
+func TestClientConfig(t *testing.T) {
+	load := func(set ...string) remoting.ClientConfig {
+		home := t.TempDir()
+		store, err := conf.Load(conf.Sources{Set: set, Environ: []string{"HOME=" + home, "ROCKETMQ_HOME=" + home}, Log: zerolog.Nop()})
+		require.NoError(t, err)
+		tls, err := remoting.NewTLS(tlsOptions(store.Snapshot()), zerolog.Nop())
+		require.NoError(t, err)
+		return clientConfig(store.Snapshot(), tls, protocol.CodecBinary, zerolog.Nop())
+	}
+	c := load()
+	require.Nil(t, c.TLS)
+	c.Log = zerolog.Logger{}
+	require.Equal(t, remoting.ClientConfig{Codec: protocol.CodecBinary, ConnectTimeout: 3 * time.Second, Idle: 2 * time.Minute}, c)
+
+	c = load("connectTimeoutMillis=700", "clientChannelMaxIdleTimeSeconds=0", "clientCloseSocketIfTimeout=false",
+		"enableReconnectForGoAway=false", "clientSocketSndBufSize=4096", "clientSocketRcvBufSize=8192", "useTLS=true")
+	require.NotNil(t, c.TLS)
+	c.TLS, c.Log = nil, zerolog.Logger{}
+	require.Equal(t, remoting.ClientConfig{Codec: protocol.CodecBinary, ConnectTimeout: 700 * time.Millisecond, Idle: -1,
+		KeepOnTimeout: true, NoGoAwayRetry: true, SendBuffer: 4096, ReceiveBuffer: 8192}, c)
 }

@@ -136,14 +136,17 @@ func runStandalone(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	namesrvLog, brokerLog := log.With().Str("server", namesrvName).Logger(), log.With().Str("server", brokerName).Logger()
 	namesrvServer, err := namesrv.New(namesrv.Options{
-		Listener: namesrvLn, Config: namesrvStore, TLS: namesrvTLS, Codec: codec, Log: log.With().Str("server", namesrvName).Logger(),
+		Listener: namesrvLn, Config: namesrvStore, TLS: namesrvTLS,
+		Client: clientConfig(namesrvStore.Snapshot(), namesrvTLS, codec, namesrvLog), Codec: codec, Log: namesrvLog,
 	})
 	if err != nil {
 		return err
 	}
 	brokerServer, err := broker.New(broker.Options{
-		Main: mainLn, Fast: fastLn, Config: brokerStore, TLS: brokerTLS, Codec: codec, Log: log.With().Str("server", brokerName).Logger(),
+		Main: mainLn, Fast: fastLn, Config: brokerStore, TLS: brokerTLS,
+		Client: clientConfig(brokerStore.Snapshot(), brokerTLS, codec, brokerLog), Codec: codec, Log: brokerLog,
 		ZoneName: os.Getenv(zoneVariable), ZoneMode: os.Getenv(zoneModeVariable),
 	})
 	if err != nil {

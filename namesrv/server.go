@@ -22,9 +22,11 @@ type Options struct {
 	Listener net.Listener
 	// Config is read live where spec/namesrv.md §1.3 says so, and changed by UPDATE_NAMESRV_CONFIG (318).
 	Config *conf.Store
-	// TLS decides about TLS on the listener and towards brokers. nil: plain connections only.
+	// TLS decides about TLS on the listener. nil: plain connections only.
 	TLS *remoting.TLS
-	// Codec is the header encoding of all that is sent; the zero value is JSON, the original's default.
+	// Client is how connections to brokers, and to the production environment, are made.
+	Client remoting.ClientConfig
+	// Codec is the header encoding of answers; the zero value is JSON, the original's default.
 	Codec protocol.Codec
 	Log   zerolog.Logger
 	// Production is where cluster-test mode (clusterTest=true) finds the production environment.
@@ -75,7 +77,7 @@ func New(o Options) (*Server, error) {
 		started:      started,
 		scanInterval: cfg.Namesrv.ScanInterval(),
 		routes:       newRouteTable(func() time.Duration { return o.Now().Sub(started) }, 0),
-		client:       newClient(cfg, o),
+		client:       remoting.NewClient(o.Client),
 	}
 	var err error
 	if s.kv, err = openKVStore(cfg.Namesrv.KVConfigPath, o.Log); err != nil {
@@ -107,27 +109,6 @@ func New(o Options) (*Server, error) {
 		Drain:         func() time.Duration { return o.Config.Server().Drain() },
 	})
 	return s, err
-}
-
-// newClient returns the client for the connections that the server makes.
-func newClient(cfg *conf.Config, o Options) *remoting.Client {
-	c := remoting.ClientConfig{
-		Log:            o.Log,
-		Codec:          o.Codec,
-		ConnectTimeout: cfg.Client.ConnectTimeout(),
-		Idle:           cfg.Client.Idle(),
-		KeepOnTimeout:  !cfg.Client.ClientCloseSocketIfTimeout,
-		NoGoAwayRetry:  !cfg.Client.EnableReconnectForGoAway,
-		SendBuffer:     cfg.Client.ClientSocketSndBufSize,
-		ReceiveBuffer:  cfg.Client.ClientSocketRcvBufSize,
-	}
-	if c.Idle == 0 {
-		c.Idle = -1 // never, for the client
-	}
-	if cfg.Client.UseTLS && o.TLS != nil {
-		c.TLS = o.TLS.ClientConfig()
-	}
-	return remoting.NewClient(c)
 }
 
 // Addr is the address that the server listens on.
