@@ -18,6 +18,7 @@
 // stops the start or refuses the update (spec/namesrv.md §14, F19); what is kept reads back equal (F17); without
 // -c updates are read again at the next start (F18), and so are those in a broker's brokerConfigPath; secrets are
 // masked; an unknown tls.server.mode is a mistake rather than permissive; TLS keys cannot be updated at run time.
-// Of the broker: updates of unknown keys are refused; modes that are not here stop the start; defaults that depend on
-// the machine are not written into the file (spec/broker.md appendix B).
+// Of the broker: updates of unknown keys are refused, and so are those that would have no effect, of a master's brokerId;
+// modes that are not here stop the start; defaults that depend on the machine are not written into the file
+// (spec/broker.md appendix B); a broker that listens at one host tells that host's address.
 package conf
