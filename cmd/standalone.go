@@ -30,9 +30,9 @@ const standaloneText = `Everything is kept under DIR, and found again by the nex
   DIR/namesrv/                          key-value configuration and namesrv.properties of the NameServer
 
 These are the files that mq broker and mq namesrv have, and that their commands can go on with: DIR takes the place of the
-home folder. --set and MQ_… variables configure the broker, but for addresses and ports; paths in variables do not count. A port of 0 is
-any that is free; the line "mq standalone ready" tells which. One Ctrl-C or SIGTERM ends the broker first and then the
-NameServer.`
+home folder. --set and MQ_… variables configure the broker, but for addresses and ports; paths in variables do not count. A
+port of 0 is any that is free; the line "mq standalone ready" tells which. One Ctrl-C or SIGTERM ends the broker first and
+then the NameServer.`
 
 // notInStandalone are keys that --set cannot set here, and why.
 var notInStandalone = map[string]string{
