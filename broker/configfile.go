@@ -155,7 +155,7 @@ func (f *configFile[S, D]) save(state *S) error {
 	}
 	f.unsure = err != nil // then either content may be there: write it again even if the next change changes nothing
 	if err != nil {
-		f.log.Error().Err(err).Str("file", f.path).Msg("file could not be written: change refused")
+		f.log.Error().Err(err).Str("file", f.path).Msg("file could not be written")
 		return fmt.Errorf("%s could not be written: %w", filepath.Base(f.path), err)
 	}
 	return nil

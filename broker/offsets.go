@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
 )
 
@@ -51,7 +50,6 @@ type offsetTable struct {
 	file     *configFile[savedOffsets, *savedOffsets]
 	settings func() offsetSettings
 	now      func() time.Time
-	log      zerolog.Logger
 
 	mu      sync.RWMutex
 	byTopic map[string]map[string]*groupOffsets // by topic and group; guarded by mu
@@ -114,61 +112,45 @@ func (g *groupOffsets) snapshot() []protocol.QueueOffset {
 	return slices.Clone(g.queues)
 }
 
-// openOffsets reads consumerOffset.json. It writes nothing.
+// openOffsets reads consumerOffset.json, and writes it if it was damaged.
 func openOffsets(opts offsetOptions) (*offsetTable, error) {
 	t := &offsetTable{
-		settings: opts.Settings, now: opts.Now, log: opts.Log,
+		settings: opts.Settings, now: opts.Now,
 		byTopic: map[string]map[string]*groupOffsets{}, byGroup: map[string]map[string]*groupOffsets{},
 	}
 	if t.now == nil {
 		t.now = time.Now
 	}
-	now := t.now().UnixMilli()
-	stored, err := readConfigFile(filepath.Join(opts.Dir, "consumerOffset.json"), func(data []byte) (protocol.ConsumerOffsets, error) {
-		return protocol.DecodeConsumerOffsets(data, now)
-	}, opts.Log)
-	if err != nil {
-		return nil, fmt.Errorf("consumer offsets: %w", err)
-	}
 	t.file = &configFile[savedOffsets, *savedOffsets]{
-		path:      stored.path,
 		log:       opts.Log,
-		write:     func(data []byte) error { return conf.ReplaceFile(stored.path, data) },
 		begin:     func(from *savedOffsets) *savedOffsets { return from },
 		finish:    t.unsaved,
 		encode:    func(*savedOffsets) []byte { return t.content() },
 		committed: func(*savedOffsets) {},
 	}
-	t.file.state.Store(&savedOffsets{})
-	t.load(stored, now)
+	if err := openConfigFile(t.file, filepath.Join(opts.Dir, "consumerOffset.json"), t.decode, t.loaded); err != nil {
+		return nil, fmt.Errorf("consumer offsets: %w", err)
+	}
 	return t, nil
 }
 
-// load takes over what was stored.
-func (t *offsetTable) load(stored storedFile[protocol.ConsumerOffsets], now int64) {
-	content := stored.content
-	t.version = content.DataVersion
-	if !stored.found {
-		t.version = protocol.DataVersion{Timestamp: now}
-	}
-	if stored.recovered {
-		t.version = versionAfterRecovery(t.version, stored.damaged, now)
-		t.changes.Add(1) // the file has to be written
-	}
-	if len(content.Unknown) > 0 {
-		t.log.Warn().Str("file", stored.path).Strs("members", content.Unknown).
-			Msg("file has members of another release: they are lost when it is written")
-	}
+func (t *offsetTable) decode(data []byte) (protocol.ConsumerOffsets, error) {
+	return protocol.DecodeConsumerOffsets(data, t.now().UnixMilli())
+}
+
+// loaded takes over what was stored, and tells whether it has to be written.
+func (t *offsetTable) loaded(stored storedFile[protocol.ConsumerOffsets], log zerolog.Logger) (state *savedOffsets, write bool) {
+	content := &stored.content
+	warnUnknown(content.Unknown, log)
+	sortOdd(content.Odd)
+	logOdd(content.Odd, log, "topicAtGroup", "offsets cannot be used: their entry is kept in the file, and the group has none until it commits some")
 	t.odd = content.Odd
-	sortOdd(t.odd)
-	for _, e := range t.odd {
-		t.log.Error().Str("file", stored.path).Str("topicAtGroup", e.Name).Str("entry", e.JSON).Err(e.Err).
-			Msg("offsets cannot be used: their entry is kept in the file, and the group has none until it commits some")
-	}
 	for _, g := range content.Offsets {
 		topic, group, _ := protocol.CutOffsetsKey(g.Key)
 		t.add(topic, group).queues = g.Queues
 	}
+	t.version, _ = stored.version(content.DataVersion, false, t.now().UnixMilli())
+	return new(savedOffsets), stored.recovered
 }
 
 // add makes a place for the offsets of a group in a topic. The caller holds mu, or is the only one.

@@ -344,7 +344,6 @@ func TestN60DamagedOffsetsFile(t *testing.T) {
 			require.Contains(t, log.String(), "went on with its backup")
 			require.EqualValues(t, 20, table.query("Orders", "GID_sql", 2))
 			require.Greater(t, table.snapshot().DataVersion.Counter, int64(0))
-			require.NoError(t, table.save())
 			require.Equal(t, string(table.content()), readFile(t, path))
 			require.Equal(t, text, readFile(t, path+".damaged"))
 		})
@@ -586,8 +585,8 @@ func FuzzConsumerOffsetFile(f *testing.F) {
 				require.Zero(t, content)
 				return nil, err
 			}
-			table := &offsetTable{byTopic: map[string]map[string]*groupOffsets{}, byGroup: map[string]map[string]*groupOffsets{}, log: zerolog.Nop()}
-			table.load(storedFile[protocol.ConsumerOffsets]{content: content, found: true}, 1)
+			table := &offsetTable{byTopic: map[string]map[string]*groupOffsets{}, byGroup: map[string]map[string]*groupOffsets{}, now: testClock()}
+			table.loaded(storedFile[protocol.ConsumerOffsets]{content: content, found: true}, zerolog.Nop())
 			return table, nil
 		}
 		first, err := load(data)
