@@ -250,6 +250,8 @@ func TestRefusedRequestsChangeNothing(t *testing.T) {
 		{"200: long name", invalid, 200, nil, `{"groupName":"` + strings.Repeat("x", 121) + `"}`, "longer than group max length"},
 		{"200: retry queues", invalid, 200, nil, `{"groupName":"Here","retryQueueNums":-1}`, "retryQueueNums"},
 		{"200: retry times", invalid, 200, nil, `{"groupName":"Here","retryMaxTimes":-1}`, "retryMaxTimes"},
+		{"200: attribute that is null", sysErr, 200, nil, `{"groupName":"Here","attributes":{"+priority.factor":null}}`, "null"},
+		{"18: attribute that is null", sysErr, 18, nil, topicList(good, topicJSON("Bad", 4, 6, `"+message.type":null`)), "null"},
 		{"200: unknown retry policy", sysErr, 200, nil, `{"groupName":"Here","groupRetryPolicy":{"type":"NEVER"}}`, "constants"},
 		{"200: unknown attribute", sysErr, 200, nil, `{"groupName":"Here","attributes":{"+color":"red"}}`, "unsupported key: color"},
 		{"225: no body", sysErr, 225, nil, "", ""},

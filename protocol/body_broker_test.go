@@ -327,6 +327,11 @@ func TestSubscriptionGroupDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, GroupRetryPolicy{Type: RetryExponential, ExponentialRetryPolicy: &ExponentialRetryPolicy{5000, 7200000, 2}}, got.GroupRetryPolicy)
 	require.Empty(t, got.GroupName, "the broker judges names")
+	for in, want := range map[string]GroupRetryPolicyType{"0": RetryExponential, "1": RetryCustomized, `"CUSTOMIZED"`: RetryCustomized} {
+		got, err = DecodeSubscriptionGroupConfig([]byte(`{"groupRetryPolicy":{"type":` + in + `}}`))
+		require.NoError(t, err)
+		require.Equal(t, want, got.GroupRetryPolicy.Type, "by Java's ordinals")
+	}
 	unknown := `{"groupName":"G","groupRetryPolicy":{"type":"NOBODY_KNOWS"}}`
 	_, err = DecodeSubscriptionGroupConfig([]byte(unknown))
 	require.ErrorContains(t, err, "not the name of one of the constants")
@@ -430,6 +435,10 @@ func TestOddMembersOfBrokerBodies(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int32{1, 2}, h.ConsumerDataSet[0].SubscriptionDataSet[0].CodeSet)
 	require.Nil(t, h.ConsumerDataSet[0].SubscriptionDataSet[1].CodeSet)
+	h, err = DecodeHeartbeatData([]byte(`{"consumerDataSet":{"groupName":"G","subscriptionDataSet":{"topic":"T","codeSet":-97,"tagsSet":"a"}}}`), testNow)
+	require.NoError(t, err, "one element where a list is wanted")
+	require.Equal(t, SubscriptionData{Topic: "T", SubVersion: testNow, CodeSet: []int32{-97}, TagsSet: []string{"a"}, ExpressionType: "TAG"},
+		h.ConsumerDataSet[0].SubscriptionDataSet[0])
 	_, err = DecodeHeartbeatData([]byte(`{"consumerDataSet":[{"groupName":"G","subscriptionDataSet":[{"topic":"T","codeSet":[`+
 		strings.Repeat("1,", MaxListElements+1)+`]}]}]}`), testNow)
 	require.ErrorContains(t, err, "a list is too long")

@@ -103,7 +103,7 @@ const (
 )
 
 var (
-	retryPolicyTypeNames = []string{"CUSTOMIZED", "EXPONENTIAL"}
+	retryPolicyTypeNames = []string{"EXPONENTIAL", "CUSTOMIZED"} // by Java's ordinals, of which ours are not to be one
 
 	groupConfigNames = newJSONNames("attributes", "brokerId", "consumeBroadcastEnable", "consumeEnable", "consumeFromMinEnable",
 		"consumeMessageOrderly", "consumeTimeoutMinute", "groupName", "groupRetryPolicy", "groupSysFlag",
@@ -238,10 +238,10 @@ func (r *jsonReader) simpleSubscription(s *SimpleSubscriptionData) {
 
 // String returns the name on the wire.
 func (t GroupRetryPolicyType) String() string {
-	if int(t) < len(retryPolicyTypeNames) {
-		return retryPolicyTypeNames[t]
+	if t == RetryExponential {
+		return retryPolicyTypeNames[0]
 	}
-	return retryPolicyTypeNames[RetryCustomized]
+	return retryPolicyTypeNames[1]
 }
 
 // AppendJSON appends the policy.
@@ -273,7 +273,10 @@ func (r *jsonReader) retryPolicy() GroupRetryPolicy {
 		case "exponentialRetryPolicy":
 			p.ExponentialRetryPolicy = r.exponentialPolicy()
 		case "type":
-			p.Type = GroupRetryPolicyType(max(r.enum(retryPolicyTypeNames), 0))
+			p.Type = RetryCustomized
+			if r.enum(retryPolicyTypeNames) == 0 {
+				p.Type = RetryExponential
+			}
 		}
 	}
 	return p

@@ -178,6 +178,11 @@ func readObjectMap[T any](r *jsonReader, read func(key string, v *T)) []T {
 // int32List reads a list of numbers. It is nil for null and "" only; elements that are null are left out.
 func (r *jsonReader) int32List() []int32 {
 	var a jsonArray
+	if c := r.skipBlanks(); c == '-' || '0' <= c && c <= '9' { // one number where a list is wanted
+		var n int32
+		r.int32(&n)
+		return []int32{n}
+	}
 	if !r.array(&a) {
 		return nil
 	}

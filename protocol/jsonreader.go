@@ -42,8 +42,8 @@ type jsonReader struct {
 	refs  int    // bytes that may still be read because of a $ref
 	buf   []byte // text of the last string with escapes or invalid UTF-8
 	sized bool   // a table as large as data may become has been allocated, once
-	// orders makes names of constants that there are not an error. Elsewhere they are null: what is told by a newer version
-	// is to be read, but what is asked for is not to be replaced by something else.
+	// orders makes names of constants that there are not, and null in maps, an error. Elsewhere the former are null and the latter
+	// is left out: what a newer version tells is to be read, but what is asked for is not to be replaced by something else.
 	orders bool
 	// skipped, if set, is told the name of each member that a class does not have. It must not keep its argument.
 	skipped func(name []byte)
@@ -819,7 +819,8 @@ func (r *jsonReader) stringList() []string {
 	return list
 }
 
-// stringMap reads a map of strings, without the entries that are null. It is nil if it has no entries.
+// stringMap reads a map of strings, without the entries that are null: in orders they are errors. It is nil if it has no
+// entries.
 func (r *jsonReader) stringMap() map[string]string {
 	if bytes.HasPrefix(r.data[r.pos:], []byte("{}")) { // nearly all topics
 		r.pos += 2
@@ -838,6 +839,8 @@ func (r *jsonReader) stringMap() map[string]string {
 				m = make(map[string]string)
 			}
 			m[key] = string(b)
+		} else if r.orders {
+			r.fail("a value is null")
 		} else {
 			delete(m, key)
 		}
