@@ -25,7 +25,7 @@ import (
 // Source: spec/namesrv.md §4.2, §4.3, §5, §6.
 
 // registerBroker takes a registration. A slave learns where its master is; all learn the order topics.
-func (s *Server) registerBroker(_ context.Context, req *remoting.Request[protocol.RegisterBrokerRequestHeader]) (*remoting.Response, error) {
+func (s *Server) registerBroker(ctx context.Context, req *remoting.Request[protocol.RegisterBrokerRequestHeader]) (*remoting.Response, error) {
 	cfg := s.conf.Namesrv()
 	r := &registration{
 		header:          req.Header,
@@ -44,7 +44,7 @@ func (s *Server) registerBroker(_ context.Context, req *remoting.Request[protoco
 			}, nil
 		}
 		var err error
-		res, err = s.registerAnew(r, body)
+		res, err = s.registerAnew(ctx, r, body)
 		switch {
 		case errors.Is(err, errFirstRegistrationIncomplete):
 			return &remoting.Response{
@@ -63,14 +63,27 @@ func (s *Server) registerBroker(_ context.Context, req *remoting.Request[protoco
 	return answer, nil
 }
 
+// registrationText is how many bytes of text the registrations may have together that are being decoded, and taken, at a
+// time. It is what frames may have, but counts compressed ones as what they may inflate to: 50 KB can be 700,000 topics
+// and 100 MB for a moment.
+const registrationText = 2 * protocol.DefaultMaxInflated
+
 // registerAnew takes a registration that says something new, and logs what it changed.
-func (s *Server) registerAnew(r *registration, body []byte) (registered, error) {
-	b, err := protocol.DecodeRegisterBrokerBody(body, protocol.RegisterBodyOptions{
+//
+// Errors: those of routeTable.register, *remoting.Error for a body that cannot be read, and ctx's.
+func (s *Server) registerAnew(ctx context.Context, r *registration, body []byte) (registered, error) {
+	options := protocol.RegisterBodyOptions{
 		Version:    r.version,
 		Compressed: r.header.Compressed,
 		Now:        s.now().UnixMilli(),
 		Intern:     s.routes.topicName,
-	})
+	}
+	size := int64(options.TextSize(body))
+	if err := s.decoding.Acquire(ctx, size); err != nil {
+		return registered{}, err
+	}
+	defer s.decoding.Release(size)
+	b, err := protocol.DecodeRegisterBrokerBody(body, options)
 	if err != nil {
 		s.logBroker(zerolog.WarnLevel, &r.header).Err(err).Str("from", r.conn.RemoteAddr()).Msg("broker registration cannot be read")
 		return registered{}, bodyError("RegisterBrokerBody", err)

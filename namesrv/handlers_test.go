@@ -208,3 +208,34 @@ func TestPrintKV(t *testing.T) {
 		require.NoError(t, <-done)
 	})
 }
+
+// However many connections send small bodies that inflate to large ones, few of them do so at a time.
+func TestRegistrationsBeingReadAreBounded(t *testing.T) {
+	s := newTestServer(t)
+	body := &protocol.RegisterBrokerBody{Topics: topics("T", "U"), DataVersion: &protocol.DataVersion{}}
+	for i := range 40_000 {
+		body.Topics = append(body.Topics, topic(fmt.Sprint("a-topic-of-a-usual-length-", i)))
+	}
+	compressed, err := body.AppendCompressed(nil, protocol.Version5_5_0)
+	require.NoError(t, err)
+	require.Less(t, len(compressed), 1<<20)
+	register := func(ctx context.Context, name string, body []byte) error {
+		_, err := s.registerAnew(ctx, &registration{
+			header:  protocol.RegisterBrokerRequestHeader{ClusterName: "C", BrokerName: name, BrokerAddr: name, Compressed: true},
+			version: protocol.Version5_5_0, conn: new(remoting.Peer),
+		}, body)
+		return err
+	}
+	require.True(t, s.decoding.TryAcquire(registrationText-protocol.DefaultMaxInflated+1)) // one more would be too much
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	require.ErrorIs(t, register(gone, "a", compressed), context.Canceled)
+	require.Empty(t, s.routes.allTopics())
+
+	done := make(chan error)
+	go func() { done <- register(t.Context(), "a", compressed) }()
+	s.decoding.Release(registrationText - protocol.DefaultMaxInflated + 1)
+	require.NoError(t, <-done)
+	require.Len(t, s.routes.allTopics(), len(body.Topics))
+	require.True(t, s.decoding.TryAcquire(registrationText), "all is given back")
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,8 @@ import (
 
 // Limits of asking the production environment.
 const (
+	maxQuestions      = 32               // under way for one connection, as many as it may have requests on executors
+	longestTopic      = 255              // characters and bytes, of retry topics; longer ones do not exist anywhere
 	productionTimeout = 3 * time.Second  // one question, all NameServers together; clients give up after as much
 	addressPeriod     = 2 * time.Minute  // between two questions that were answered
 	addressRetry      = 10 * time.Second // after one that was not
@@ -70,10 +73,13 @@ type production struct {
 	log    zerolog.Logger
 	addrs  atomic.Pointer[[]string]
 	next   atomic.Uint32 // which address is asked first
+
+	mu     sync.Mutex
+	asking map[*remoting.Peer]int // questions that are under way for a connection, none is 0; guarded by mu
 }
 
 func newProduction(p Production, unitName, self string, client *remoting.Client, log zerolog.Logger) *production {
-	q := &production{client: client, self: self, log: log}
+	q := &production{client: client, self: self, log: log, asking: map[*remoting.Peer]int{}}
 	q.use(p.Addrs)
 	if len(p.Addrs) == 0 && p.AddressServer != "" {
 		q.url = remoting.AddressServerURL(p.AddressServer, cmp.Or(p.SubGroup, "nsaddr"), unitName)
@@ -122,6 +128,26 @@ func (q *production) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// begin counts a question for a connection, unless that has too many under way.
+func (q *production) begin(peer *remoting.Peer) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.asking[peer] >= maxQuestions {
+		return false
+	}
+	q.asking[peer]++
+	return true
+}
+
+// end undoes begin.
+func (q *production) end(peer *remoting.Peer) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.asking[peer]--; q.asking[peer] == 0 {
+		delete(q.asking, peer)
 	}
 }
 

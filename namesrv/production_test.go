@@ -87,6 +87,45 @@ func TestClusterTestModeSilentProduction(t *testing.T) {
 	require.Equal(t, int32(protocol.RespTopicNotExist), answer.Code)
 }
 
+// A connection cannot have more questions wait than it may have other requests, whoever else asks, nor make them large.
+func TestClusterTestModeBoundsQuestions(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, by the kernel, and never answers
+	require.NoError(t, err)
+	defer silent.Close()
+	ns := startNamesrvWith(t, namesrv.Options{Production: namesrv.Production{Addrs: []string{silent.Addr().String()}}}, "clusterTest=true")
+	const allowed, asked = 32, 100
+	greedy, modest := ns.dial(), ns.dial()
+	question := func(c *client, topic string) *protocol.Command {
+		return c.request(protocol.ReqGetRouteInfoByTopic, ext("topic", topic), "")
+	}
+	answered := func(c *client, want protocol.ResponseCode) *protocol.Command {
+		t.Helper()
+		answer, err := c.receive()
+		require.NoError(t, err)
+		require.Equal(t, int32(want), answer.Code)
+		return answer
+	}
+	for range asked {
+		greedy.send(question(greedy, "nowhere"))
+	}
+	for range asked - allowed {
+		require.Equal(t, "[OVERLOAD]system busy, start flow control for a while", answered(greedy, protocol.RespSystemBusy).Remark)
+	}
+	long := question(greedy, strings.Repeat("x", 256))
+	greedy.send(long)
+	require.Equal(t, long.Opaque, answered(greedy, protocol.RespTopicNotExist).Opaque)
+	modest.send(question(modest, "nowhere"))
+
+	silent.Close() // and all that it has accepted: what waits is answered
+	for range allowed {
+		answered(greedy, protocol.RespTopicNotExist)
+	}
+	answered(modest, protocol.RespTopicNotExist)
+	greedy.send(question(greedy, "nowhere")) // what was answered counts no longer
+	answered(greedy, protocol.RespTopicNotExist)
+}
+
 func TestClusterTestModeAddressServer(t *testing.T) {
 	production := startNamesrv(t)
 	production.startBroker(testBroker{Name: "p", Addr: "10.0.0.1:10911"})

@@ -2,6 +2,7 @@ package namesrv
 
 import (
 	"context"
+	"strings"
 
 	"github.com/mq-server/mq/protocol"
 	"github.com/mq-server/mq/remoting"
@@ -62,7 +63,8 @@ func jsonForm(strict bool) protocol.JSONForm {
 
 // routeInfoOrProduction is routeInfo in cluster-test mode: without warm-up, always with the order configuration, in
 // default JSON unless the other is asked for by name, and with the production environment's answer for topics
-// that are unknown here. Those questions wait on an executor of their own and hold up nobody.
+// that are unknown here. Those questions wait on an executor of their own and hold up nobody; a connection has a few at a time,
+// and more are answered SYSTEM_BUSY.
 func (s *Server) routeInfoOrProduction(_ context.Context, req *remoting.Request[protocol.GetRouteInfoRequestHeader]) (*remoting.Response, error) {
 	cfg := s.conf.Namesrv()
 	h := &req.Header
@@ -79,12 +81,19 @@ func (s *Server) routeInfoOrProduction(_ context.Context, req *remoting.Request[
 	if route != nil {
 		return route, nil
 	}
-	if _, forwarded := req.Command.Ext.Get(forwardedBy); forwarded || s.stopping.Load() {
+	_, forwarded := req.Command.Ext.Get(forwardedBy)
+	if forwarded || s.stopping.Load() || req.Command.IsOneway() || len(h.Topic.Value) > longestTopic {
 		return nil, s.unknownTopic(h.Topic)
 	}
 
-	peer, opaque, oneway, topic := req.Peer, req.Command.Opaque, req.Command.IsOneway(), h.Topic
+	// To the connection's own limits the request is done when this handler returns.
+	peer, opaque := req.Peer, req.Command.Opaque
+	if !s.production.begin(peer) {
+		return nil, remoting.ErrOverload
+	}
+	topic := protocol.Some(strings.Clone(h.Topic.Value)) // it is a part of the request's header, which may be large
 	taken := s.lookups.Go(func() {
+		defer s.production.end(peer)
 		var resp *remoting.Response
 		if route, err := s.production.route(peer.Context(), topic.Value); err == nil {
 			resp = remoting.Body(route.AppendJSON(nil, form))
@@ -92,12 +101,11 @@ func (s *Server) routeInfoOrProduction(_ context.Context, req *remoting.Request[
 			unknown := errTopicNotExist(topic)
 			resp = &remoting.Response{Code: unknown.Code, Remark: unknown.Remark}
 		}
-		if !oneway {
-			_ = peer.Respond(opaque, resp) // it fails if the peer is gone
-		}
+		_ = peer.Respond(opaque, resp) // it fails if the peer is gone
 	})
 	if !taken {
-		return nil, &remoting.Error{Code: protocol.RespSystemBusy, Remark: "[OVERLOAD]system busy, start flow control for a while"}
+		s.production.end(peer)
+		return nil, remoting.ErrOverload
 	}
 	return nil, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/mq-server/mq/conf"
 	"github.com/mq-server/mq/protocol"
@@ -56,6 +57,8 @@ type Server struct {
 	disk    *remoting.Executor // what waits for the disk: KV and configuration changes
 	lookups *remoting.Executor // questions to the production environment
 
+	decoding *semaphore.Weighted // bytes of text, see registrationText
+
 	stopping atomic.Bool // set once Run's context has ended: routes are kept as they are, and none is called unknown
 }
 
@@ -88,6 +91,7 @@ func New(o Options) (*Server, error) {
 		s.production = newProduction(o.Production, cfg.Namesrv.ProductEnvName, o.Listener.Addr().String(), s.client, o.Log)
 	}
 
+	s.decoding = semaphore.NewWeighted(registrationText)
 	workers, queue := cfg.Namesrv.DefaultThreadPoolNums, cfg.Namesrv.DefaultThreadPoolQueueCap
 	// Registrations are work for processors only, and routes want one for themselves.
 	s.changes = remoting.NewExecutor("changes", min(workers, max(1, runtime.GOMAXPROCS(0)-1)), queue)

@@ -114,10 +114,31 @@ func (o *RegisterBodyOptions) decode(body []byte) (RegisterBrokerBody, error) {
 			b.FilterServerList = []string{}
 		}
 		return b, nil
-	case o.Compressed && !old, isZlib(body):
+	case o.isCompressed(body):
 		return o.inflate(body)
 	}
 	return o.decodeJSON(body, old)
+}
+
+func (o *RegisterBodyOptions) isCompressed(body []byte) bool {
+	return o.Compressed && o.Version >= Version3_0_11 || isZlib(body)
+}
+
+func (o *RegisterBodyOptions) maxInflated() int {
+	if o.MaxInflated == 0 {
+		return DefaultMaxInflated
+	}
+	return o.MaxInflated
+}
+
+// TextSize is how many bytes of text a body may turn out to have: its own, or for a compressed one as many as it can be
+// inflated to within the limit. The memory that decoding it takes is a few times that.
+func (o *RegisterBodyOptions) TextSize(body []byte) int {
+	const bestRatio = 1032 // of deflate
+	if !o.isCompressed(body) {
+		return len(body)
+	}
+	return min(bestRatio*len(body), o.maxInflated())
 }
 
 // isZlib tells whether body begins with the header of a zlib stream (RFC 1950) as brokers write it: window of 32 KiB and
@@ -328,16 +349,12 @@ func (t *TopicConfig) readText(line []byte, intern func([]byte) string) error {
 
 // inflate reads the compressed form. Bytes after the last section are ignored.
 func (o *RegisterBodyOptions) inflate(body []byte) (RegisterBrokerBody, error) {
-	limit := o.MaxInflated
-	if limit == 0 {
-		limit = DefaultMaxInflated
-	}
 	z, err := zlib.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return RegisterBrokerBody{}, err
 	}
 	defer func() { _ = z.Close() }() // fails only if reading did
-	s := sectionReader{r: bufio.NewReaderSize(z, 8<<10), left: limit}
+	s := sectionReader{r: bufio.NewReaderSize(z, 8<<10), left: o.maxInflated()}
 	b := o.sections(&s)
 	if s.err != nil {
 		return RegisterBrokerBody{}, s.err

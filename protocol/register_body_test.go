@@ -278,3 +278,32 @@ func TestBodyCRC32(t *testing.T) {
 	require.Equal(t, int32(0), BodyCRC32(nil))
 	require.Equal(t, int32(0x4BF43926), BodyCRC32([]byte("123456789"))) // 0xCBF43926 without its top bit
 }
+
+func TestRegisterBodyTextSize(t *testing.T) {
+	body := RegisterBrokerBody{Topics: []TopicConfig{{TopicName: "T"}}, DataVersion: &DataVersion{}}
+	small, err := body.AppendCompressed(nil, Version5_5_0)
+	require.NoError(t, err)
+	require.Less(t, len(small), 100)
+	for _, tt := range []struct {
+		rule string
+		body []byte
+		o    RegisterBodyOptions
+		want int
+	}{
+		{"none", nil, RegisterBodyOptions{Version: Version5_5_0}, 0},
+		{"JSON", []byte(`{}`), RegisterBodyOptions{Version: Version5_5_0}, 2},
+		{"as compressed as can be", small, RegisterBodyOptions{Version: Version5_5_0, Compressed: true}, 1032 * len(small)},
+		{"compressed without saying so", small, RegisterBodyOptions{}, 1032 * len(small)},
+		{"up to the limit", small, RegisterBodyOptions{Version: Version5_5_0, MaxInflated: 1000}, 1000},
+		{"up to the usual limit", append(small, make([]byte, 50_000)...), RegisterBodyOptions{Version: Version5_5_0}, DefaultMaxInflated},
+	} {
+		require.Equal(t, tt.want, tt.o.TextSize(tt.body), tt.rule)
+	}
+	zeros := new(bytes.Buffer) // no stream inflates to more
+	w, err := zlib.NewWriterLevel(zeros, zlib.BestCompression)
+	require.NoError(t, err)
+	_, err = w.Write(make([]byte, 1<<20))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.GreaterOrEqual(t, (&RegisterBodyOptions{}).TextSize(zeros.Bytes()), 1<<20)
+}

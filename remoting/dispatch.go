@@ -112,6 +112,9 @@ func Handle[H any, PH interface {
 	}}
 }
 
+// ErrOverload is the answer of a full executor, for handlers with limits of their own.
+var ErrOverload = &Error{Code: protocol.RespSystemBusy, Remark: remarkOverload}
+
 // ErrorCode is a row of the table that turns errors into response codes: errors.Is against Err gives Code, and
 // the error's text is the remark.
 type ErrorCode struct {
