@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -87,12 +88,25 @@ func (p *Peer) touch() { p.active.Store(p.core.now()) }
 // connection closed.
 func (p *Peer) serve() {
 	err := p.loop()
-	if p.core.isStopping() {
+	if p.core.isStopping() && (err == ErrClosed || errors.Is(err, os.ErrDeadlineExceeded)) && p.working() {
+		p.tasks.Go(p.drop)
 		p.settle()
 	}
 	p.end(err)
 	p.tasks.Wait()
 	p.in.end()
+}
+
+// drop drops what the peer sends while its last answers are on their way, and closes the connection when it leaves: then
+// nobody waits for them.
+func (p *Peer) drop() {
+	for {
+		_ = p.sock.SetReadDeadline(time.Time{}) // that of stop, which may come late
+		if _, err := io.Copy(io.Discard, p.sock); !errors.Is(err, os.ErrDeadlineExceeded) {
+			p.close(CloseShutdown, err)
+			return
+		}
+	}
 }
 
 // end closes the connection for err, which ended its reading.

@@ -3,6 +3,7 @@ package remoting
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -453,6 +454,52 @@ func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
 	conn.closed()
 	require.Empty(t, began)
 	require.Zero(t, exec.Stats().Queue)
+}
+
+// TestStopDoesNotWaitForThoseWhoLeft ends at once although the requests of clients that are not there any more go on, whether
+// they left before or during the end.
+func TestStopDoesNotWaitForThoseWhoLeft(t *testing.T) {
+	for _, kind := range []string{"plain", "tls"} {
+		for _, when := range []string{"before", "during"} {
+			t.Run(kind+" "+when, func(t *testing.T) {
+				exec := NewExecutor("test", 1, 10)
+				began := make(chan *Peer, 1)
+				log := newEventLog()
+				s := newTestServer(t, ServerConfig{Log: zerolog.Nop(), Listener: log, StopTime: testDeadline,
+					TLS: mustTLS(t, TLSOptions{TestMode: true}), Table: Table{
+						codeSlow: Entry{Handler: func(ctx context.Context, p *Peer, _ *protocol.Command) (*Response, error) {
+							began <- p
+							<-ctx.Done()
+							return nil, ctx.Err()
+						}}.On(exec),
+					}})
+				stop := runServer(t, s)
+				conn := dialTest(t, s)
+				if kind == "tls" {
+					conn.Conn = tls.Client(conn.Conn, anyServer())
+				}
+				conn.send(requestFrame(t, protocol.Command{Code: int32(codeSlow)}))
+				peer := <-began
+				if when == "before" {
+					conn.Close()
+				}
+				stopping := time.Now()
+				stopped := make(chan struct{})
+				go func() { defer close(stopped); stop() }()
+				if when == "during" {
+					eventually(t, func() bool {
+						peer.mu.Lock()
+						defer peer.mu.Unlock()
+						return peer.room != nil // it waits for its answer to be written
+					})
+					conn.Close()
+				}
+				<-stopped
+				require.Less(t, time.Since(stopping), testDeadline/2)
+				require.Equal(t, 1, len(log.closed))
+			})
+		}
+	}
 }
 
 func TestMaxConnections(t *testing.T) {
