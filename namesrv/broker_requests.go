@@ -63,9 +63,9 @@ func (s *Server) registerBroker(ctx context.Context, req *remoting.Request[proto
 	return answer, nil
 }
 
-// registrationText is how many bytes of text the registrations may have together that are being decoded, and taken, at a
-// time. It is what frames may have, but counts compressed ones as what they may inflate to: 50 KB can be 700,000 topics
-// and 100 MB for a moment.
+// registrationText is how many bytes of text the registrations, of brokers and topics, may have together that are being
+// decoded and taken at a time; others wait. It is as much as large frames may have, but compressed ones count as what they
+// may inflate to: 50 KB can be 700,000 topics, and 100 MB for a moment.
 const registrationText = 2 * protocol.DefaultMaxInflated
 
 // registerAnew takes a registration that says something new, and logs what it changed.
@@ -149,10 +149,15 @@ func (s *Server) unregisterBroker(_ context.Context, req *remoting.Request[proto
 
 // registerTopic sets what brokers have of one topic. Brokers that are unknown are passed over, with success as in
 // the original; no body, or one without queues, changes nothing.
-func (s *Server) registerTopic(_ context.Context, req *remoting.Request[protocol.RegisterTopicRequestHeader]) (*remoting.Response, error) {
-	if len(req.Command.Body) == 0 {
+func (s *Server) registerTopic(ctx context.Context, req *remoting.Request[protocol.RegisterTopicRequestHeader]) (*remoting.Response, error) {
+	size := int64(len(req.Command.Body))
+	if size == 0 {
 		return remoting.Success(), nil
 	}
+	if err := s.decoding.Acquire(ctx, size); err != nil {
+		return nil, err
+	}
+	defer s.decoding.Release(size)
 	route, err := protocol.DecodeTopicRouteData(req.Command.Body)
 	if err != nil && !errors.Is(err, protocol.ErrNullBody) {
 		return nil, bodyError("TopicRouteData", err)

@@ -193,8 +193,7 @@ func (s *kvStore) remove(ctx context.Context, namespace, key string) error {
 	return s.commit(ctx, &kvOp{namespace: namespace, key: key, remove: true})
 }
 
-// commit hands op to run and waits for it. An error means that nothing has changed, except that a change
-// that ctx gave up on before run had it was never made.
+// commit hands op to run and waits for it. An error means that nothing has changed.
 func (s *kvStore) commit(ctx context.Context, op *kvOp) error {
 	op.done = make(chan error, 1)
 	select {

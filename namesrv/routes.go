@@ -30,7 +30,8 @@ const (
 // has returned is seen by every request from then on. Reading a ready route answer takes no lock at all: a change
 // takes back the answers of all topics it concerns before it touches the first of them.
 //
-// The work for one broker is proportional to its own topics; see brokerGroup.topics, byAddr and byConn.
+// The work for one broker is proportional to its own topics, however many there are and however many other brokers
+// have the same; see brokerGroup.topics, queueList, byAddr and byConn.
 //
 // Source: spec/namesrv.md §3 to §7, §10. Differences from the original are told where they are made.
 type routeTable struct {
@@ -70,8 +71,8 @@ type topicEntry struct {
 	changes  uint32         // counts how often answers were taken back; guarded by routeTable.mu
 	stamp    uint32         // guarded by routeTable.writer
 
-	answers atomic.Pointer[answerSet] // nil: none is ready
 	used    atomic.Bool               // an answer was asked for since the cache last looked
+	answers atomic.Pointer[answerSet] // nil: none is ready
 }
 
 // queueEntry is what one group has of a topic. There are as many as topics times brokers, hence the plain form.
@@ -162,6 +163,7 @@ type liveBroker struct {
 	// The rest is guarded by routeTable.mu.
 	id            int64
 	conn          *remoting.Peer // that carried the last registration
+	slot          int            // index in routeTable.byConn[conn]
 	haAddr        protocol.Opt[string]
 	version       *protocol.DataVersion // nil equals no version
 	timeout       time.Duration
@@ -280,22 +282,21 @@ func (t *routeTable) dropGroup(g *brokerGroup) {
 
 // attach makes a broker live on a connection.
 func (t *routeTable) attach(b *liveBroker, conn *remoting.Peer) {
-	b.conn = conn
+	b.conn, b.slot = conn, len(t.byConn[conn])
 	t.byConn[conn] = append(t.byConn[conn], b)
 }
 
-// detach undoes attach, for the last of a connection at once.
+// detach undoes attach.
 func (t *routeTable) detach(b *liveBroker) {
 	list := t.byConn[b.conn]
-	at := len(list) - 1
-	for list[at] != b {
-		at--
-	}
-	list = slices.Delete(list, at, at+1)
-	if len(list) == 0 {
+	last := len(list) - 1
+	list[b.slot] = list[last]
+	list[b.slot].slot = b.slot
+	list[last] = nil
+	if last == 0 {
 		delete(t.byConn, b.conn)
 	} else {
-		t.byConn[b.conn] = list
+		t.byConn[b.conn] = list[:last]
 	}
 	b.conn = nil
 }

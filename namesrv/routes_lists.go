@@ -12,6 +12,7 @@ package namesrv
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mq-server/mq/protocol"
 )
@@ -24,17 +25,27 @@ const (
 
 // clusterInfo returns all clusters and groups.
 func (t *routeTable) clusterInfo() protocol.ClusterInfo {
+	info := t.unsortedClusterInfo()
+	slices.SortFunc(info.BrokerAddrTable, func(a, b protocol.BrokerData) int { return strings.Compare(a.BrokerName, b.BrokerName) })
+	slices.SortFunc(info.ClusterAddrTable, func(a, b protocol.ClusterBrokers) int { return strings.Compare(a.Cluster, b.Cluster) })
+	for _, c := range info.ClusterAddrTable {
+		slices.Sort(c.BrokerNames)
+	}
+	return info
+}
+
+func (t *routeTable) unsortedClusterInfo() protocol.ClusterInfo {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	info := protocol.ClusterInfo{
 		BrokerAddrTable:  make([]protocol.BrokerData, 0, len(t.groups)),
 		ClusterAddrTable: make([]protocol.ClusterBrokers, 0, len(t.clusters)),
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.groups)) {
-		info.BrokerAddrTable = append(info.BrokerAddrTable, t.groups[name].brokerData())
+	for _, g := range t.groups {
+		info.BrokerAddrTable = append(info.BrokerAddrTable, g.brokerData())
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(t.clusters)) {
-		names := slices.Sorted(maps.Keys(t.clusters[cluster]))
+	for cluster, groups := range t.clusters {
+		names := slices.AppendSeq(make([]string, 0, len(groups)), maps.Keys(groups))
 		info.ClusterAddrTable = append(info.ClusterAddrTable, protocol.ClusterBrokers{Cluster: cluster, BrokerNames: names})
 	}
 	return info

@@ -325,8 +325,8 @@ func (tt *tableTest) check() {
 		if len(list) == 0 {
 			fail("a connection without brokers is listed")
 		}
-		for _, b := range list {
-			if b.conn != conn {
+		for i, b := range list {
+			if b.conn != conn || b.slot != i {
 				fail("broker %q is listed with a connection that is not its own", b.addr)
 			}
 		}
