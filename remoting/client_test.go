@@ -393,9 +393,36 @@ func TestInvokeLimit(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
+// TestWaitingForAnAnswerIsNotIdle has a connection stay open for as long as a call waits, which has a time limit of its own.
+func TestWaitingForAnAnswerIsNotIdle(t *testing.T) {
+	gate := make(chan struct{})
+	exec := NewExecutor("test", 1, 1)
+	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeSlow: Entry{Handler: func(ctx context.Context, _ *Peer, _ *protocol.Command) (*Response, error) {
+		await(ctx, gate)
+		return Success(), nil
+	}}.On(exec)}})
+	c := newTestClient(t, ClientConfig{Idle: -1}) // the test sweeps
+	p, err := c.Connect(t.Context(), s.Addr().String())
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	c.InvokeAsync(withTimeout(t, testDeadline), s.Addr().String(), &protocol.Command{Code: int32(codeSlow)}, func(_ *protocol.Command, err error) { done <- err })
+	eventually(t, func() bool { return exec.Stats().Running == 1 })
+	sweep := func() {
+		for range 3 {
+			c.core.tick()
+			p.sweep(0)
+		}
+	}
+	sweep()
+	require.False(t, p.Closed())
+	close(gate)
+	require.NoError(t, <-done)
+	eventually(t, func() bool { sweep(); return p.Closed() })
+}
+
 func TestClientIdle(t *testing.T) {
 	s := startServer(t, ServerConfig{Log: zerolog.Nop(), Table: Table{codeEcho: {Handler: echoBody}}})
-	c := newTestClient(t, ClientConfig{Idle: 50 * time.Millisecond})
+	c := newTestClient(t, ClientConfig{Idle: 200 * time.Millisecond})
 	for range 2 {
 		_, err := c.Invoke(t.Context(), s.Addr().String(), echoCommand(""))
 		require.NoError(t, err)

@@ -252,11 +252,11 @@ func (p *Peer) sweep(idle time.Duration) {
 	p.close(CloseIdle, nil)
 }
 
-// working tells whether requests or output are under way.
+// working tells whether requests, of either side, or output are under way.
 func (p *Peer) working() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.requests > 0 || p.out.size > 0 || p.out.flushing
+	return p.requests > 0 || p.out.size > 0 || p.out.flushing || len(p.calls) > 0
 }
 
 // isFrameError tells whether err is the fault of what the peer sent.
