@@ -77,10 +77,7 @@ func (t *routeTable) unregister(brokerName, brokerAddr string, notifyMinBroker b
 // connectionClosed ends the registrations whose connection was conn, and returns their addresses. A connection that
 // only asked costs no more than a look.
 func (t *routeTable) connectionClosed(conn *remoting.Peer, notifyMinBroker bool) (addrs []string, notices []notice) {
-	t.mu.RLock()
-	idle := len(t.byConn[conn]) == 0
-	t.mu.RUnlock()
-	if idle {
+	if !t.hasBroker(conn) {
 		return nil, nil
 	}
 	t.writer.Lock()
@@ -94,6 +91,13 @@ func (t *routeTable) connectionClosed(conn *remoting.Peer, notifyMinBroker bool)
 		addrs = append(addrs, b.addr)
 	}
 	return addrs, notices
+}
+
+// hasBroker tells whether a broker lives on a connection.
+func (t *routeTable) hasBroker(conn *remoting.Peer) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.byConn[conn]) > 0
 }
 
 // expire removes the brokers that have been silent for longer than their timeouts. If it finds any it calls settle,
@@ -132,12 +136,12 @@ func (b *liveBroker) silence(now time.Duration) time.Duration {
 func (t *routeTable) expireOne(b *liveBroker, now time.Duration, notifyMinBroker bool) (departure, bool) {
 	t.writer.Lock()
 	defer t.writer.Unlock()
+	t.mu.Lock() // from here on nobody can be told that the broker's life was renewed
+	defer t.mu.Unlock()
 	silent := b.silence(now)
 	if t.byAddr[b.brokerKey] != b || silent <= b.timeout {
 		return departure{}, false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	d := departure{
 		cluster: b.cluster, brokerName: b.group.name, brokerAddr: b.addr, brokerID: b.id, silent: silent, conn: b.conn,
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -248,4 +249,23 @@ func TestLossOfAConnectionWithManyBrokers(t *testing.T) {
 	few, many := lose(1000), lose(16_000)
 	// In proportion would be 16 times as long, caches and the race detector aside; by the square 256 times.
 	require.Less(t, many, 128*max(few, time.Millisecond), "16 times the brokers took %v, not %v", many, few)
+}
+
+// A sign of life that comes while the broker's removal waits for readers saves it: its sender is told of success.
+func TestHeartbeatOvertakesExpiry(t *testing.T) {
+	tt := newTableTest(t)
+	tt.register(&broker{name: "a", addr: "X", topics: topics("T", "U")})
+	tt.now = defaultBrokerTimeout + time.Second
+	tt.mu.RLock() // as the heartbeat does
+	gone := make(chan []departure)
+	go func() { gone <- tt.routeTable.expire(settled, false) }()
+	for deadline := time.Now().Add(10 * time.Second); tt.mu.TryRLock(); {
+		tt.mu.RUnlock()
+		require.True(t, time.Now().Before(deadline), "nobody wants to remove the broker")
+		runtime.Gosched()
+	}
+	tt.byAddr[brokerKey{"C", "X"}].seen.Store(int64(tt.now))
+	tt.mu.RUnlock()
+	require.Empty(t, <-gone)
+	require.True(t, tt.heartbeat("C", "X"))
 }

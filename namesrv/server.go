@@ -193,7 +193,7 @@ func (s *Server) expire(ctx context.Context) {
 	for _, d := range s.routes.expire(settle, s.conf.Namesrv().NotifyMinBrokerIDChanged) {
 		s.log.Warn().Str("clusterName", brief(d.cluster)).Str("brokerName", brief(d.brokerName)).Int64("brokerId", d.brokerID).
 			Str("brokerAddr", brief(d.brokerAddr)).Dur("silentMillis", d.silent).Msg("broker expired")
-		if d.conn != nil {
+		if d.conn != nil && !s.routes.hasBroker(d.conn) { // else it has come back in the meantime
 			d.conn.Close()
 		}
 		s.notify(d.notices)
