@@ -229,15 +229,6 @@ func (r *jsonReader) producerData(p *ProducerData) {
 	}
 }
 
-// required reads a string into v and returns whether it is there: not null.
-func (r *jsonReader) required(v *string) bool {
-	b, ok := r.text()
-	if ok {
-		*v = string(b)
-	}
-	return ok
-}
-
 // AppendJSON appends the consumer group.
 func (c *ConsumerData) AppendJSON(dst []byte, f JSONForm) []byte {
 	w := beginObject(dst, f)

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -111,6 +112,34 @@ func readQueueMap[V any](r *jsonReader, value func() V) map[MessageQueue]V {
 		}
 		table[mq] = value()
 	}
+}
+
+// queueKey moves to the value of the next entry of a map whose keys are message queues, and returns its key: a bare object,
+// or a text that holds one.
+func (r *jsonReader) queueKey(o *jsonObject) (mq MessageQueue, ok bool) {
+	if r.err != nil {
+		return MessageQueue{}, false
+	}
+	switch c := r.skipCommas(); c {
+	case '}':
+		r.leave(&o.outer)
+		return MessageQueue{}, false
+	case '{':
+		r.messageQueue(&mq)
+	case '"', '\'':
+		nested := newJSONReader(bytes.Clone(r.quoted()))
+		if nested.begin() {
+			nested.messageQueue(&mq)
+			nested.end()
+		}
+		if nested.err != nil {
+			r.fail("a message queue was expected as name")
+		}
+	default:
+		r.failUnexpected()
+	}
+	ok = r.colon()
+	return mq, ok
 }
 
 func appendOffsetTable(dst []byte, table map[MessageQueue]int64, f JSONForm) []byte {

@@ -220,8 +220,6 @@ func (t *TopicRouteData) AppendJSON(dst []byte, f JSONForm) []byte {
 
 func compareFilterServers(a, b FilterServers) int { return strings.Compare(a.BrokerAddr, b.BrokerAddr) }
 
-func compareMappings(a, b NamedQueueMapping) int { return strings.Compare(a.Key, b.Key) }
-
 // DecodeTopicRouteData reads a route. Entries of queueDatas that are null or do not name their broker are errors. A body
 // that holds nothing gives ErrNullBody.
 func DecodeTopicRouteData(data []byte) (TopicRouteData, error) {

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"bytes"
-	"cmp"
 	"strconv"
 )
 
@@ -35,39 +34,6 @@ type TopicConfig struct {
 	Attributes      map[string]string // nil when there are none
 }
 
-// DataVersion tells two states of a broker's topic table apart. Versions are compared for being equal (==), never for
-// being newer; only StateVersion orders masters.
-type DataVersion struct {
-	StateVersion int64
-	Timestamp    int64 // milliseconds since 1970 on the broker's clock
-	Counter      int64
-	// CounterNull is set when the counter was null in JSON, which Java keeps apart from 0 and leaves out when it writes.
-	CounterNull bool
-}
-
-// TopicQueueMappingInfo maps the logical queues of a static topic to the physical queues of one broker.
-type TopicQueueMappingInfo struct {
-	Topic       string // left out when written if it is empty, because Java has null there
-	Bname       string // hosting broker's name
-	Scope       string // default "__global__"
-	TotalQueues int32
-	Epoch       int64
-	Dirty       bool
-	CurrIDMap   []QueueIDMapping // ascending by LogicID
-}
-
-// QueueIDMapping is one entry of TopicQueueMappingInfo.CurrIDMap.
-type QueueIDMapping struct {
-	LogicID    int32
-	PhysicalID int32
-}
-
-// NamedQueueMapping is one entry of a map to TopicQueueMappingInfo: by topic in a registration, by broker name in a route.
-type NamedQueueMapping struct {
-	Key  string
-	Info TopicQueueMappingInfo
-}
-
 // TopicConfigSerializeWrapper is a broker's topic table: the registration body of brokers before 3.0.11, and the content
 // of topics.json.
 type TopicConfigSerializeWrapper struct {
@@ -75,15 +41,17 @@ type TopicConfigSerializeWrapper struct {
 	DataVersion      *DataVersion  // nil: null
 }
 
-// GlobalScope is the scope of a static topic that says nothing else.
-const GlobalScope = "__global__"
+// CreateTopicListRequestBody is the body of UPDATE_AND_CREATE_TOPIC_LIST (18). The keys of attributes begin with + or -.
+// Source: spec/broker.md §3.7.
+type CreateTopicListRequestBody struct {
+	TopicConfigList []TopicConfig
+}
 
 var (
-	topicWrapperNames = newJSONNames("dataVersion", "topicConfigTable")
-	topicConfigNames  = newJSONNames("attributes", "order", "perm", "readQueueNums", "topicFilterType", "topicName",
+	topicConfigListNames = newJSONNames("topicConfigList")
+	topicWrapperNames    = newJSONNames("dataVersion", "topicConfigTable")
+	topicConfigNames     = newJSONNames("attributes", "order", "perm", "readQueueNums", "topicFilterType", "topicName",
 		"topicSysFlag", "writeQueueNums")
-	dataVersionNames  = newJSONNames("counter", "stateVersion", "timestamp")
-	queueMappingNames = newJSONNames("bname", "currIdMap", "dirty", "epoch", "scope", "topic", "totalQueues")
 )
 
 // String returns the name on the wire.
@@ -266,188 +234,6 @@ func lastOfKey(topics []TopicConfig) []TopicConfig {
 	return kept
 }
 
-// AppendJSON appends the version, also in FormStrict where its numbers are in quotes beyond ±(2^53-1).
-func (v *DataVersion) AppendJSON(dst []byte, f JSONForm) []byte {
-	dst = append(dst, '{')
-	if !v.CounterNull {
-		dst = append(dst, `"counter":`...)
-		dst = appendJSONLong(dst, v.Counter, f)
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"stateVersion":`...)
-	dst = appendJSONLong(dst, v.StateVersion, f)
-	dst = append(dst, `,"timestamp":`...)
-	dst = appendJSONLong(dst, v.Timestamp, f)
-	return append(dst, '}')
-}
-
-// dataVersion reads a version; nil is null. The timestamp is now, in milliseconds since 1970, if it says none.
-func (r *jsonReader) dataVersion(now int64) *DataVersion {
-	var o jsonObject
-	if !r.object(&o, dataVersionNames) {
-		return nil
-	}
-	v := &DataVersion{Timestamp: now}
-	for r.member(&o) {
-		switch o.name {
-		case "counter":
-			if v.CounterNull = r.null(); v.CounterNull {
-				v.Counter = 0
-			} else {
-				r.int64(&v.Counter)
-			}
-		case "stateVersion":
-			r.int64(&v.StateVersion)
-		case "timestamp":
-			r.int64(&v.Timestamp)
-		}
-	}
-	return v
-}
-
-// DecodeDataVersion reads the body of QUERY_DATA_VERSION (322). now is the time in milliseconds since 1970, for a version
-// without timestamp. A body that holds nothing gives ErrNullBody.
-func DecodeDataVersion(data []byte, now int64) (DataVersion, error) {
-	var v DataVersion
-	err := decodeBody("DataVersion", data, func(r *jsonReader) {
-		if p := r.dataVersion(now); p != nil {
-			v = *p
-		}
-	})
-	return v, err
-}
-
-// AppendJSON appends the mapping as Java writes it.
-func (m *TopicQueueMappingInfo) AppendJSON(dst []byte, f JSONForm) []byte {
-	return m.appendWith(nil, dst, f)
-}
-
-// appendWith appends the mapping, with the queues that are hosted if hosted is not nil.
-func (m *TopicQueueMappingInfo) appendWith(hosted []HostedQueue, dst []byte, f JSONForm) []byte {
-	dst = append(dst, `{"bname":`...)
-	dst = appendJSONString(dst, m.Bname)
-	dst = append(dst, `,"currIdMap":{`...)
-	for i, id := range sortedBy(m.CurrIDMap, compareLogicID) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSONIntKey(dst, int64(id.LogicID), f)
-		dst = strconv.AppendInt(dst, int64(id.PhysicalID), 10)
-	}
-	dst = append(dst, `},"dirty":`...)
-	dst = strconv.AppendBool(dst, m.Dirty)
-	dst = append(dst, `,"epoch":`...)
-	dst = appendJSONLong(dst, m.Epoch, f)
-	if hosted != nil {
-		dst = append(dst, `,"hostedQueues":`...)
-		dst = appendHostedQueues(dst, hosted, f)
-	}
-	dst = append(dst, `,"scope":`...)
-	dst = appendJSONString(dst, m.Scope)
-	if m.Topic != "" {
-		dst = append(dst, `,"topic":`...)
-		dst = appendJSONString(dst, m.Topic)
-	}
-	dst = append(dst, `,"totalQueues":`...)
-	dst = strconv.AppendInt(dst, int64(m.TotalQueues), 10)
-	return append(dst, '}')
-}
-
-func compareLogicID(a, b QueueIDMapping) int { return cmp.Compare(a.LogicID, b.LogicID) }
-
-// queueMapping reads a mapping, which must name its broker.
-func (r *jsonReader) queueMapping(m *TopicQueueMappingInfo) {
-	*m = TopicQueueMappingInfo{Scope: GlobalScope}
-	var o jsonObject
-	if !r.object(&o, queueMappingNames) {
-		r.fail("a queue mapping is null")
-		return
-	}
-	named := false
-	for r.member(&o) {
-		switch o.name {
-		case "bname":
-			if b, ok := r.text(); ok {
-				m.Bname, named = string(b), true
-			}
-		case "currIdMap":
-			m.CurrIDMap = r.queueIDMap()
-		case "dirty":
-			r.bool(&m.Dirty)
-		case "epoch":
-			r.int64(&m.Epoch)
-		case "scope":
-			r.string(&m.Scope)
-		case "topic":
-			r.string(&m.Topic)
-		case "totalQueues":
-			r.int32(&m.TotalQueues)
-		}
-	}
-	if !named {
-		r.fail("a queue mapping has no bname")
-	}
-}
-
-// queueIDMap reads a map from logical to physical queue, in ascending order.
-func (r *jsonReader) queueIDMap() []QueueIDMapping {
-	var ids []QueueIDMapping
-	var o jsonObject
-	for more := r.object(&o, nil); more; {
-		key, ok := r.intKey(&o)
-		if !ok {
-			break
-		}
-		if r.null() {
-			r.fail("a queue is null")
-		}
-		id := QueueIDMapping{LogicID: int32(key)}
-		if int64(id.LogicID) != key {
-			r.fail("a number out of range")
-		}
-		r.int32(&id.PhysicalID)
-		ids = append(ids, id)
-	}
-	return sortLast(ids, compareLogicID)
-}
-
-// appendMappings appends a map to queue mappings, in the order of the list.
-func appendMappings(dst []byte, list []NamedQueueMapping, f JSONForm) []byte {
-	dst = append(dst, '{')
-	for i := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSONString(dst, list[i].Key)
-		dst = append(dst, ':')
-		dst = list[i].Info.AppendJSON(dst, f)
-	}
-	return append(dst, '}')
-}
-
-// mappings reads a map to queue mappings. It is nil for null only.
-func (r *jsonReader) mappings() []NamedQueueMapping {
-	var o jsonObject
-	if !r.object(&o, nil) {
-		return nil
-	}
-	list := []NamedQueueMapping{}
-	index := map[string]int{}
-	for {
-		b, ok := r.textKey(&o)
-		if !ok {
-			return list
-		}
-		i, ok := index[string(b)]
-		if !ok {
-			i = len(list)
-			list = append(list, NamedQueueMapping{Key: string(b)})
-			index[list[i].Key] = i
-		}
-		r.queueMapping(&list[i].Info)
-	}
-}
-
 // AppendJSON appends the table as a broker before 3.0.11 sends it.
 func (w *TopicConfigSerializeWrapper) AppendJSON(dst []byte, f JSONForm) []byte {
 	dst = append(dst, '{')
@@ -481,3 +267,29 @@ func DecodeTopicConfigSerializeWrapper(data []byte, now int64) (TopicConfigSeria
 	}
 	return w, nil
 }
+
+// AppendJSON appends the list in its order.
+func (l *CreateTopicListRequestBody) AppendJSON(dst []byte, f JSONForm) []byte {
+	w := beginObject(dst, f)
+	writeList(&w, "topicConfigList", l.TopicConfigList)
+	return w.end()
+}
+
+// DecodeCreateTopicListRequestBody reads the body of 18. Whether names are there and good is for the broker to say; a filter
+// type that there is not is an error. A body that holds nothing gives ErrNullBody.
+func DecodeCreateTopicListRequestBody(data []byte) (CreateTopicListRequestBody, error) {
+	var l CreateTopicListRequestBody
+	err := decodeBody("CreateTopicListRequestBody", data, func(r *jsonReader) {
+		r.orders = true
+		var o jsonObject
+		for ok := r.object(&o, topicConfigListNames); ok && r.member(&o); {
+			l.TopicConfigList = readObjectList(r, func(t *TopicConfig) { r.topicConfigOf(t, "", newString, false) })
+		}
+	})
+	if err != nil {
+		return CreateTopicListRequestBody{}, err
+	}
+	return l, nil
+}
+
+func newString(b []byte) string { return string(b) }

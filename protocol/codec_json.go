@@ -3,7 +3,6 @@ package protocol
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -272,36 +271,6 @@ func (r *jsonReader) ext(spare Ext) Ext {
 			ext = ext.without(key)
 		}
 	}
-}
-
-// enum reads a constant given by its name in any letter case, or by its number, and returns that number;
-// -1 for null and for a name that is not in names. A number beyond the list is an error.
-//
-// Source: spec/remoting.md §2.3, §9.2.
-func (r *jsonReader) enum(names []string) int {
-	if r.err != nil {
-		return -1
-	}
-	c, start := r.skipBlanks(), r.pos
-	if c == '"' || c == '\'' {
-		name := string(r.quoted())
-		i := slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
-		if i < 0 && r.orders && name != "" {
-			r.pos = start
-			r.fail("not the name of one of the constants")
-		}
-		return i
-	}
-	text := r.token()
-	if r.err != nil || string(text) == "null" || string(text) == "undefined" {
-		return -1
-	}
-	n, ok := parseJSONInt(text)
-	if !ok || n < 0 || n >= int64(len(names)) {
-		r.fail("not a number of one of the constants")
-		return -1
-	}
-	return int(n)
 }
 
 // appendJSON appends c's header to dst.

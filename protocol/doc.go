@@ -8,6 +8,17 @@
 // fields of the header that a code has; ReadExt and the …RequestHeader and …ResponseHeader types give them names and
 // types. Its Body holds, for most codes, JSON: the Decode… functions read it and the AppendJSON methods write it.
 //
+// The names of the files say what is in them:
+//
+//	command.go, frame.go, codec_*.go        a command, its frame, the two encodings of its header
+//	codes.go, version.go, language.go       the constants of a header
+//	ext.go, headers_*.go                    extFields, and what each code has in them
+//	body.go, body_*.go                      bodies: what they share, then one file for each subject
+//	file_*.go                               files of a broker, and what of them cannot be used
+//	json_*.go                               the dialect of JSON: reader, writer, the form of files
+//
+// headers_broker_*.go has what only brokers are asked, headers_{route,register,kv}.go what NameServers are.
+//
 // Encoders append to a slice that the caller owns. Decoders check every length against what is there before they use
 // it, and say whether their result aliases the input. Limits: MaxFrame, MaxExtFields, and those beside the decoders
 // of bodies.

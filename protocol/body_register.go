@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strconv"
 	"unicode/utf8"
@@ -50,9 +51,6 @@ type RegisterBodyOptions struct {
 const DefaultMaxInflated = 16 << 20
 
 var (
-	// ErrNullBody is wrapped by errors of bodies that hold nothing: no bytes, blanks, null or []. Such a body is
-	// an empty value for some requests, and a fault in others.
-	ErrNullBody = errors.New("body is null")
 	// ErrInflatedTooLarge is wrapped by errors of compressed bodies beyond RegisterBodyOptions.MaxInflated.
 	ErrInflatedTooLarge = errors.New("inflated body is too large")
 	// ErrBodyVersion is wrapped by errors of registration bodies whose header has a negative version.
@@ -60,24 +58,6 @@ var (
 
 	errSection = errors.New("a length or count is out of range")
 )
-
-// BodyError is the error of all functions that decode or encode a body.
-type BodyError struct {
-	Body string // class name in the original, such as RegisterBrokerBody
-	Err  error
-}
-
-func (e *BodyError) Error() string { return e.Body + ": " + e.Err.Error() }
-
-func (e *BodyError) Unwrap() error { return e.Err }
-
-// decodeBody is decodeJSON with the error of a body.
-func decodeBody(class string, data []byte, read func(*jsonReader)) error {
-	if err := decodeJSON(data, read); err != nil {
-		return &BodyError{Body: class, Err: err}
-	}
-	return nil
-}
 
 var (
 	registerBodyNames = newJSONNames("filterServerList", "topicConfigSerializeWrapper",
@@ -500,4 +480,11 @@ func (s *sectionReader) fail(err error) {
 		err = io.ErrUnexpectedEOF
 	}
 	s.err = err
+}
+
+// BodyCRC32 is the checksum brokers send in the header field bodyCrc32 of REGISTER_BROKER (103): the IEEE CRC-32 of the
+// body as transmitted, without its top bit. The checksum of an absent body is 0, and a field of 0 asks for no check.
+// Source: spec/namesrv.md §4.2.
+func BodyCRC32(body []byte) int32 {
+	return int32(crc32.ChecksumIEEE(body) & 0x7FFFFFFF)
 }

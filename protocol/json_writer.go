@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"bytes"
-	"encoding/binary"
 	"maps"
 	"slices"
 	"strconv"
@@ -24,16 +22,123 @@ const (
 	formMarked
 )
 
-// Marks in formMarked. No JSON that we write has these bytes otherwise.
-const (
-	keepLine = 0x01 // at the start of a list that is an array of numbers in Java: it stays on one line
-	asIs     = 0x02 // before the length, as a uvarint, of a text that stays as it is and the text
-)
-
 // JSONBody is a body or file content that is written in RocketMQ's dialect of JSON.
 type JSONBody interface {
 	// AppendJSON appends the body to dst without blanks: members by name, null members left out.
 	AppendJSON(dst []byte, f JSONForm) []byte
+}
+
+// jsonWriter writes one object, member by member. Its caller gives the members in ascending order of name.
+type jsonWriter struct {
+	dst  []byte
+	form JSONForm
+	more bool // a member has been written
+}
+
+func beginObject(dst []byte, f JSONForm) jsonWriter {
+	return jsonWriter{dst: append(dst, '{'), form: f}
+}
+
+// end closes the object and returns what has been written.
+func (w *jsonWriter) end() []byte { return append(w.dst, '}') }
+
+// name appends the name of the next member and returns the destination, for the value of a type that has no method here.
+func (w *jsonWriter) name(name string) []byte {
+	if w.more {
+		w.dst = append(w.dst, ',')
+	}
+	w.more = true
+	w.dst = append(w.dst, '"')
+	w.dst = append(w.dst, name...)
+	w.dst = append(w.dst, '"', ':')
+	return w.dst
+}
+
+// key is name for the key of a map, which may be any text.
+func (w *jsonWriter) key(key string) []byte {
+	if w.more {
+		w.dst = append(w.dst, ',')
+	}
+	w.more = true
+	w.dst = append(appendJSONString(w.dst, key), ':')
+	return w.dst
+}
+
+func (w *jsonWriter) string(name, s string) { w.dst = appendJSONString(w.name(name), s) }
+
+// optString leaves null out.
+func (w *jsonWriter) optString(name string, s *string) {
+	if s != nil {
+		w.string(name, *s)
+	}
+}
+
+func (w *jsonWriter) int(name string, n int32) { w.dst = strconv.AppendInt(w.name(name), int64(n), 10) }
+
+func (w *jsonWriter) long(name string, n int64) { w.dst = appendJSONLong(w.name(name), n, w.form) }
+
+func (w *jsonWriter) bool(name string, b bool) { w.dst = strconv.AppendBool(w.name(name), b) }
+
+func (w *jsonWriter) strings(name string, list []string) {
+	w.dst = appendJSONStrings(w.name(name), list)
+}
+
+func (w *jsonWriter) stringMap(name string, m map[string]string) {
+	w.dst = appendJSONMap(w.name(name), m)
+}
+
+func (w *jsonWriter) body(name string, b JSONBody) { w.dst = b.AppendJSON(w.name(name), w.form) }
+
+// dataVersion leaves null out.
+func (w *jsonWriter) dataVersion(name string, v *DataVersion) {
+	if v != nil {
+		w.body(name, v)
+	}
+}
+
+// enum appends the name of constant number n, counted from 1; 0 is null and left out.
+func (w *jsonWriter) enum(name string, names []string, n uint8) {
+	if n > 0 && int(n) <= len(names) {
+		w.string(name, names[n-1])
+	}
+}
+
+func (w *jsonWriter) language(name string, l Language) {
+	if int(l) < len(languageNames) {
+		w.string(name, l.String())
+	}
+}
+
+// writeList appends a member that is a list of objects; nil is an empty list.
+func writeList[T any, P interface {
+	*T
+	JSONBody
+}](w *jsonWriter, name string, list []T) {
+	w.dst = append(w.name(name), '[')
+	for i := range list {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = P(&list[i]).AppendJSON(w.dst, w.form)
+	}
+	w.dst = append(w.dst, ']')
+}
+
+// writeTable appends a member that is a map of strings to objects, in the order of the list.
+func writeTable[T any, P interface {
+	*T
+	JSONBody
+}](w *jsonWriter, name string, list []T, key func(*T) string) {
+	w.dst = append(w.name(name), '{')
+	for i := range list {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = appendJSONString(w.dst, key(&list[i]))
+		w.dst = append(w.dst, ':')
+		w.dst = P(&list[i]).AppendJSON(w.dst, w.form)
+	}
+	w.dst = append(w.dst, '}')
 }
 
 // maxSafeInteger is the largest integer a JSON reader that knows only doubles keeps exactly.
@@ -107,29 +212,6 @@ func appendJSONIntKey(dst []byte, n int64, f JSONForm) []byte {
 	return append(dst, ':')
 }
 
-// appendJSONLongs appends what is a long[] in Java.
-func appendJSONLongs(dst []byte, list []int64, f JSONForm) []byte {
-	dst = append(dst, '[')
-	if f == formMarked {
-		dst = append(dst, keepLine)
-	}
-	for i, n := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSONLong(dst, n, f)
-	}
-	return append(dst, ']')
-}
-
-// appendAsIs appends a value whose text is not ours, and which even AppendPretty leaves as it is.
-func appendAsIs(dst []byte, text string, f JSONForm) []byte {
-	if f == formMarked {
-		dst = binary.AppendUvarint(append(dst, asIs), uint64(len(text)))
-	}
-	return append(dst, text...)
-}
-
 // NullElement stands for null in a list of strings, where RocketMQ keeps it. It is no valid UTF-8, so that no string that
 // was read equals it.
 const NullElement = "\xFFnull"
@@ -183,63 +265,4 @@ func sortedBy[T any](list []T, cmp func(a, b T) int) []T {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, cmp)
 	return list
-}
-
-// AppendPretty appends body in the form that RocketMQ uses for files such as topics.json: FormDefault with a line for each
-// member and element, except those of an array of numbers and of odd entries of a file, a TAB per level, no blank after the
-// colon and no newline at the end (spec/since-2025-09.md §1.3).
-func AppendPretty(dst []byte, body JSONBody) []byte {
-	compact := body.AppendJSON(make([]byte, 0, cap(dst)-len(dst)), formMarked) // it needs less room than what becomes of it
-	level := 0
-	newline := func() {
-		dst = append(dst, '\n')
-		for range level {
-			dst = append(dst, '\t')
-		}
-	}
-	for i := 0; i < len(compact); i++ {
-		switch c := compact[i]; c {
-		case '"':
-			end := i + 1
-			for compact[end] != '"' {
-				if compact[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			dst = append(dst, compact[i:end+1]...)
-			i = end
-		case asIs:
-			length, n := binary.Uvarint(compact[i+1:])
-			start := i + 1 + n
-			end := start + int(length)
-			dst = append(dst, compact[start:end]...)
-			i = end - 1
-		case '{', '[':
-			dst = append(dst, c)
-			if compact[i+1] == keepLine {
-				end := i + bytes.IndexByte(compact[i:], ']')
-				dst = append(dst, compact[i+2:end+1]...)
-				i = end
-				continue
-			}
-			if next := compact[i+1]; next == '}' || next == ']' {
-				dst = append(dst, next)
-				i++
-				continue
-			}
-			level++
-			newline()
-		case '}', ']':
-			level--
-			newline()
-			dst = append(dst, c)
-		case ',':
-			dst = append(dst, c)
-			newline()
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
 }

@@ -2,14 +2,35 @@ package protocol
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 )
 
-// CreateTopicListRequestBody is the body of UPDATE_AND_CREATE_TOPIC_LIST (18). The keys of attributes begin with + or -.
-// Source: spec/broker.md §3.7.
-type CreateTopicListRequestBody struct {
-	TopicConfigList []TopicConfig
+// TopicQueueMappingInfo maps the logical queues of a static topic to the physical queues of one broker.
+type TopicQueueMappingInfo struct {
+	Topic       string // left out when written if it is empty, because Java has null there
+	Bname       string // hosting broker's name
+	Scope       string // default "__global__"
+	TotalQueues int32
+	Epoch       int64
+	Dirty       bool
+	CurrIDMap   []QueueIDMapping // ascending by LogicID
 }
+
+// QueueIDMapping is one entry of TopicQueueMappingInfo.CurrIDMap.
+type QueueIDMapping struct {
+	LogicID    int32
+	PhysicalID int32
+}
+
+// NamedQueueMapping is one entry of a map to TopicQueueMappingInfo: by topic in a registration, by broker name in a route.
+type NamedQueueMapping struct {
+	Key  string
+	Info TopicQueueMappingInfo
+}
+
+// GlobalScope is the scope of a static topic that says nothing else.
+const GlobalScope = "__global__"
 
 // TopicQueueMappingDetail is the mapping of a static topic with the history of the queues that this broker hosts.
 type TopicQueueMappingDetail struct {
@@ -64,8 +85,8 @@ type TopicQueueMappingSerializeWrapper struct {
 }
 
 var (
-	topicConfigListNames = newJSONNames("topicConfigList")
-	topicMappingNames    = newJSONNames("dataVersion", "mappingDataVersion", "topicConfigTable", "topicQueueMappingDetailMap",
+	queueMappingNames = newJSONNames("bname", "currIdMap", "dirty", "epoch", "scope", "topic", "totalQueues")
+	topicMappingNames = newJSONNames("dataVersion", "mappingDataVersion", "topicConfigTable", "topicQueueMappingDetailMap",
 		"topicQueueMappingInfoMap")
 	mappingDetailName  = newJSONNames("mappingDetail")
 	hostedQueuesName   = newJSONNames("hostedQueues")
@@ -73,31 +94,138 @@ var (
 	queueMappingsNames = newJSONNames("dataVersion", "topicQueueMappingInfoMap")
 )
 
-// AppendJSON appends the list in its order.
-func (l *CreateTopicListRequestBody) AppendJSON(dst []byte, f JSONForm) []byte {
-	w := beginObject(dst, f)
-	writeList(&w, "topicConfigList", l.TopicConfigList)
-	return w.end()
+// AppendJSON appends the mapping as Java writes it.
+func (m *TopicQueueMappingInfo) AppendJSON(dst []byte, f JSONForm) []byte {
+	return m.appendWith(nil, dst, f)
 }
 
-// DecodeCreateTopicListRequestBody reads the body of 18. Whether names are there and good is for the broker to say; a filter
-// type that there is not is an error. A body that holds nothing gives ErrNullBody.
-func DecodeCreateTopicListRequestBody(data []byte) (CreateTopicListRequestBody, error) {
-	var l CreateTopicListRequestBody
-	err := decodeBody("CreateTopicListRequestBody", data, func(r *jsonReader) {
-		r.orders = true
-		var o jsonObject
-		for ok := r.object(&o, topicConfigListNames); ok && r.member(&o); {
-			l.TopicConfigList = readObjectList(r, func(t *TopicConfig) { r.topicConfigOf(t, "", newString, false) })
+// appendWith appends the mapping, with the queues that are hosted if hosted is not nil.
+func (m *TopicQueueMappingInfo) appendWith(hosted []HostedQueue, dst []byte, f JSONForm) []byte {
+	dst = append(dst, `{"bname":`...)
+	dst = appendJSONString(dst, m.Bname)
+	dst = append(dst, `,"currIdMap":{`...)
+	for i, id := range sortedBy(m.CurrIDMap, compareLogicID) {
+		if i > 0 {
+			dst = append(dst, ',')
 		}
-	})
-	if err != nil {
-		return CreateTopicListRequestBody{}, err
+		dst = appendJSONIntKey(dst, int64(id.LogicID), f)
+		dst = strconv.AppendInt(dst, int64(id.PhysicalID), 10)
 	}
-	return l, nil
+	dst = append(dst, `},"dirty":`...)
+	dst = strconv.AppendBool(dst, m.Dirty)
+	dst = append(dst, `,"epoch":`...)
+	dst = appendJSONLong(dst, m.Epoch, f)
+	if hosted != nil {
+		dst = append(dst, `,"hostedQueues":`...)
+		dst = appendHostedQueues(dst, hosted, f)
+	}
+	dst = append(dst, `,"scope":`...)
+	dst = appendJSONString(dst, m.Scope)
+	if m.Topic != "" {
+		dst = append(dst, `,"topic":`...)
+		dst = appendJSONString(dst, m.Topic)
+	}
+	dst = append(dst, `,"totalQueues":`...)
+	dst = strconv.AppendInt(dst, int64(m.TotalQueues), 10)
+	return append(dst, '}')
 }
 
-func newString(b []byte) string { return string(b) }
+func compareLogicID(a, b QueueIDMapping) int { return cmp.Compare(a.LogicID, b.LogicID) }
+
+// queueMapping reads a mapping, which must name its broker.
+func (r *jsonReader) queueMapping(m *TopicQueueMappingInfo) {
+	*m = TopicQueueMappingInfo{Scope: GlobalScope}
+	var o jsonObject
+	if !r.object(&o, queueMappingNames) {
+		r.fail("a queue mapping is null")
+		return
+	}
+	named := false
+	for r.member(&o) {
+		switch o.name {
+		case "bname":
+			if b, ok := r.text(); ok {
+				m.Bname, named = string(b), true
+			}
+		case "currIdMap":
+			m.CurrIDMap = r.queueIDMap()
+		case "dirty":
+			r.bool(&m.Dirty)
+		case "epoch":
+			r.int64(&m.Epoch)
+		case "scope":
+			r.string(&m.Scope)
+		case "topic":
+			r.string(&m.Topic)
+		case "totalQueues":
+			r.int32(&m.TotalQueues)
+		}
+	}
+	if !named {
+		r.fail("a queue mapping has no bname")
+	}
+}
+
+// queueIDMap reads a map from logical to physical queue, in ascending order.
+func (r *jsonReader) queueIDMap() []QueueIDMapping {
+	var ids []QueueIDMapping
+	var o jsonObject
+	for more := r.object(&o, nil); more; {
+		key, ok := r.intKey(&o)
+		if !ok {
+			break
+		}
+		if r.null() {
+			r.fail("a queue is null")
+		}
+		id := QueueIDMapping{LogicID: int32(key)}
+		if int64(id.LogicID) != key {
+			r.fail("a number out of range")
+		}
+		r.int32(&id.PhysicalID)
+		ids = append(ids, id)
+	}
+	return sortLast(ids, compareLogicID)
+}
+
+// appendMappings appends a map to queue mappings, in the order of the list.
+func appendMappings(dst []byte, list []NamedQueueMapping, f JSONForm) []byte {
+	dst = append(dst, '{')
+	for i := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONString(dst, list[i].Key)
+		dst = append(dst, ':')
+		dst = list[i].Info.AppendJSON(dst, f)
+	}
+	return append(dst, '}')
+}
+
+// mappings reads a map to queue mappings. It is nil for null only.
+func (r *jsonReader) mappings() []NamedQueueMapping {
+	var o jsonObject
+	if !r.object(&o, nil) {
+		return nil
+	}
+	list := []NamedQueueMapping{}
+	index := map[string]int{}
+	for {
+		b, ok := r.textKey(&o)
+		if !ok {
+			return list
+		}
+		i, ok := index[string(b)]
+		if !ok {
+			i = len(list)
+			list = append(list, NamedQueueMapping{Key: string(b)})
+			index[list[i].Key] = i
+		}
+		r.queueMapping(&list[i].Info)
+	}
+}
+
+func compareMappings(a, b NamedQueueMapping) int { return strings.Compare(a.Key, b.Key) }
 
 // AppendJSON appends the mapping as Java writes it.
 func (d *TopicQueueMappingDetail) AppendJSON(dst []byte, f JSONForm) []byte {

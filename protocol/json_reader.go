@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -788,67 +789,58 @@ func (r *jsonReader) optString() *string {
 	return &s
 }
 
-// sortLast sorts list, in place, and keeps the last of several elements that compare equal.
-func sortLast[T any](list []T, cmp func(a, b T) int) []T {
-	slices.SortStableFunc(list, cmp)
-	kept := list[:0]
-	for i, e := range list {
-		if i+1 < len(list) && cmp(e, list[i+1]) == 0 {
-			continue
-		}
-		kept = append(kept, e)
+// required reads a string into v and returns whether it is there: not null.
+func (r *jsonReader) required(v *string) bool {
+	b, ok := r.text()
+	if ok {
+		*v = string(b)
 	}
-	return kept
+	return ok
 }
 
-// stringList reads a list of strings, or one string in its place. It is nil for null and "" only. An element that is null
-// becomes NullElement.
-func (r *jsonReader) stringList() []string {
-	var a jsonArray
-	if !r.array(&a) {
-		return nil
+// enum reads a constant given by its name in any letter case, or by its number, and returns that number;
+// -1 for null and for a name that is not in names. A number beyond the list is an error.
+//
+// Source: spec/remoting.md §2.3, §9.2.
+func (r *jsonReader) enum(names []string) int {
+	if r.err != nil {
+		return -1
 	}
-	list := []string{}
-	for r.element(&a) {
-		if b, ok := r.text(); ok {
-			list = append(list, string(b))
-		} else {
-			list = append(list, NullElement)
+	c, start := r.skipBlanks(), r.pos
+	if c == '"' || c == '\'' {
+		name := string(r.quoted())
+		i := slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
+		if i < 0 && r.orders && name != "" {
+			r.pos = start
+			r.fail("not the name of one of the constants")
 		}
+		return i
 	}
-	return list
+	text := r.token()
+	if r.err != nil || string(text) == "null" || string(text) == "undefined" {
+		return -1
+	}
+	n, ok := parseJSONInt(text)
+	if !ok || n < 0 || n >= int64(len(names)) {
+		r.fail("not a number of one of the constants")
+		return -1
+	}
+	return int(n)
 }
 
-// stringMap reads a map of strings, without the entries that are null: in orders they are errors. It is nil if it has no
-// entries.
-func (r *jsonReader) stringMap() map[string]string {
-	if bytes.HasPrefix(r.data[r.pos:], []byte("{}")) { // nearly all topics
-		r.pos += 2
-		return nil
+// language reads the name of a language; null and names nobody knows are LanguageUnknown.
+func (r *jsonReader) language() Language {
+	if i := r.enum(languageNames[:]); i >= 0 {
+		return Language(i)
 	}
-	var m map[string]string
-	var o jsonObject
-	for more := r.textMap(&o); more; {
-		b, ok := r.textKey(&o)
-		if !ok {
-			break
-		}
-		key := string(b)
-		if b, ok = r.text(); ok {
-			if m == nil {
-				m = make(map[string]string)
-			}
-			m[key] = string(b)
-		} else if r.orders {
-			r.fail("a value is null")
-		} else {
-			delete(m, key)
-		}
-	}
-	if len(m) == 0 {
-		return nil
-	}
-	return m
+	return LanguageUnknown
+}
+
+// version reads the number of a version.
+func (r *jsonReader) version(v *Version) {
+	n := int32(*v)
+	r.int32(&n)
+	*v = Version(n)
 }
 
 // skipValue reads over any value.

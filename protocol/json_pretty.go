@@ -1,0 +1,94 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Marks in formMarked. No JSON that we write has these bytes otherwise.
+const (
+	keepLine = 0x01 // at the start of a list that is an array of numbers in Java: it stays on one line
+	asIs     = 0x02 // before the length, as a uvarint, of a text that stays as it is and the text
+)
+
+// AppendPretty appends body in the form that RocketMQ uses for files such as topics.json: FormDefault with a line for each
+// member and element, except those of an array of numbers and of odd entries of a file, a TAB per level, no blank after the
+// colon and no newline at the end (spec/since-2025-09.md §1.3).
+func AppendPretty(dst []byte, body JSONBody) []byte {
+	compact := body.AppendJSON(make([]byte, 0, cap(dst)-len(dst)), formMarked) // it needs less room than what becomes of it
+	level := 0
+	newline := func() {
+		dst = append(dst, '\n')
+		for range level {
+			dst = append(dst, '\t')
+		}
+	}
+	for i := 0; i < len(compact); i++ {
+		switch c := compact[i]; c {
+		case '"':
+			end := i + 1
+			for compact[end] != '"' {
+				if compact[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			dst = append(dst, compact[i:end+1]...)
+			i = end
+		case asIs:
+			length, n := binary.Uvarint(compact[i+1:])
+			start := i + 1 + n
+			end := start + int(length)
+			dst = append(dst, compact[start:end]...)
+			i = end - 1
+		case '{', '[':
+			dst = append(dst, c)
+			if compact[i+1] == keepLine {
+				end := i + bytes.IndexByte(compact[i:], ']')
+				dst = append(dst, compact[i+2:end+1]...)
+				i = end
+				continue
+			}
+			if next := compact[i+1]; next == '}' || next == ']' {
+				dst = append(dst, next)
+				i++
+				continue
+			}
+			level++
+			newline()
+		case '}', ']':
+			level--
+			newline()
+			dst = append(dst, c)
+		case ',':
+			dst = append(dst, c)
+			newline()
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// appendJSONLongs appends what is a long[] in Java.
+func appendJSONLongs(dst []byte, list []int64, f JSONForm) []byte {
+	dst = append(dst, '[')
+	if f == formMarked {
+		dst = append(dst, keepLine)
+	}
+	for i, n := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONLong(dst, n, f)
+	}
+	return append(dst, ']')
+}
+
+// appendAsIs appends a value whose text is not ours, and which even AppendPretty leaves as it is.
+func appendAsIs(dst []byte, text string, f JSONForm) []byte {
+	if f == formMarked {
+		dst = binary.AppendUvarint(append(dst, asIs), uint64(len(text)))
+	}
+	return append(dst, text...)
+}
