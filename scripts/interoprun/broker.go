@@ -28,6 +28,7 @@ var brokerParts = []struct {
 	{"broker-20k", (*suite).brokerTopics20k},
 	{"broker-100k", (*suite).brokerTopics100k},
 	{"broker-folders", (*suite).brokerTakesOver},
+	{"broker-offsets", (*suite).brokerOffsets},
 }
 
 // seat is a place where a broker runs: configuration, folder and ports. Brokers of Java and mq may take it in turn.
@@ -38,6 +39,8 @@ type seat struct {
 	port int
 	addr string
 	*process
+
+	namesrv *world // where the seat has one of its own
 }
 
 // seatName is the brokerName of all seats.
@@ -127,46 +130,49 @@ func newGroup(name string, retries int) []byte {
 		`"notifyConsumerIdsChangedEnable":true,"retryMaxTimes":%d,"retryQueueNums":1,"whichBrokerWhenConsumeSlowly":1}`, name, retries)
 }
 
-// kept are the topics and groups that a broker tells of itself, by name, with their data versions and what is forbidden to
-// groups; byValue has brought each into one order.
+// kept are the topics and groups that a broker tells of itself, with what is forbidden to groups, as caller.table gives them.
 func (b *seat) kept() (topics, groups map[string]string, err error) {
 	c, err := dial(b.addr)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer c.close()
-	read := func(code int, members ...string) map[string]string {
-		if err != nil {
-			return nil
-		}
-		var body []byte
-		if body, err = c.must(code, nil, nil); err != nil {
-			return nil
-		}
-		var wrapper map[string]json.RawMessage
-		if err = json.Unmarshal(quoteKeys(body), &wrapper); err != nil {
-			return nil
-		}
-		table := map[string]string{}
-		if table["dataVersion"], err = byValue(string(wrapper["dataVersion"])); err != nil {
-			return nil
-		}
-		for _, member := range members {
-			var entries map[string]json.RawMessage
-			if text := wrapper[member]; text != nil { // 4.9 has no forbiddenTable
-				err = json.Unmarshal(text, &entries)
-			}
-			for name, entry := range entries {
-				if err == nil {
-					table[member+" "+name], err = byValue(string(entry))
-				}
-			}
-		}
-		return table
+	topics, err = c.table(21, "topicConfigTable")
+	if err == nil {
+		groups, err = c.table(201, "subscriptionGroupTable", "forbiddenTable")
 	}
-	topics = read(21, "topicConfigTable")
-	groups = read(201, "subscriptionGroupTable", "forbiddenTable")
 	return topics, groups, err
+}
+
+// table asks for something that a broker keeps: it returns the entries of these members, by the names of member and entry, and
+// the data version. byValue has brought each into one order.
+func (c *caller) table(code int, members ...string) (map[string]string, error) {
+	body, err := c.must(code, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var wrapper map[string]json.RawMessage
+	if err := json.Unmarshal(quoteKeys(body), &wrapper); err != nil {
+		return nil, err
+	}
+	table := map[string]string{}
+	if table["dataVersion"], err = byValue(string(wrapper["dataVersion"])); err != nil {
+		return nil, err
+	}
+	for _, member := range members {
+		var entries map[string]json.RawMessage
+		if text := wrapper[member]; text != nil { // 4.9 has no forbiddenTable
+			if err := json.Unmarshal(text, &entries); err != nil {
+				return nil, err
+			}
+		}
+		for name, entry := range entries {
+			if table[member+" "+name], err = byValue(string(entry)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return table, nil
 }
 
 // lacking shows what a table should have and has not, or has otherwise.

@@ -373,8 +373,8 @@ func sameBrokerText(java, mq string) error {
 
 // storeCodes are requests that need a message store.
 var storeCodes = []int{
-	10, 310, 320, 36, 11, 361, 12, 33, 14, 15, 37, 29, 30, 31, 32, 43, 45, 60, 61, 202, 208, 222, 303, 308, 314, 315, 317, 321, 323, 324,
-	325, 400, 401, 402, 200050, 200051, 200053, 200054, 200055, 200151,
+	10, 310, 320, 36, 11, 361, 12, 33, 37, 29, 30, 31, 32, 45, 60, 61, 202, 208, 222, 303, 308, 315, 317, 321, 323, 324, 325, 400,
+	401, 402, 200050, 200051, 200053, 200054, 200055, 200151,
 }
 
 // codesOfTheStore wants a clean answer to what needs the store that is to come.

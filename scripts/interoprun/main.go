@@ -25,9 +25,10 @@ const javaNamesrv = "5.5.0"
 // suite counts checks and knows where things are.
 type suite struct {
 	mq, goclient, peers, dir string
-	passed, failed           int
 
 	mu          sync.Mutex
+	passed      int        // guarded by mu
+	failed      int        // guarded by mu
 	running     []*process // what is to be ended, in the order of its start; guarded by mu
 	interrupted bool       // nothing more is started; guarded by mu
 }
@@ -106,11 +107,13 @@ func (s *suite) run(only string) {
 	}
 }
 
-// check runs one check and prints what came of it.
+// check runs one check and prints what came of it. Checks may run at a time.
 func (s *suite) check(name string, f func() error) bool {
 	start := time.Now()
 	err := f()
 	took := time.Since(start).Round(10 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err != nil {
 		s.failed++
 		fmt.Printf("FAIL %s (%s)\n     %s\n", name, took, strings.ReplaceAll(err.Error(), "\n", "\n     "))

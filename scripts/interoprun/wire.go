@@ -122,9 +122,9 @@ func ask(addr string, code, version int, ext map[string]string) (header, string,
 	return h, string(body), err
 }
 
-var bareKey = regexp.MustCompile(`([{,])(-?\d+):`)
+var bareKey = regexp.MustCompile(`([{,]\s*)(-?\d+):`)
 
-// quoteKeys makes the bare numeric names of a body, which Java writes, strings.
+// quoteKeys makes the bare numeric names of a body or file, which Java writes, strings.
 func quoteKeys(body []byte) []byte { return bareKey.ReplaceAll(body, []byte(`$1"$2":`)) }
 
 // byValue brings a body into an order of its own: Java's is that of hash tables. Bare numeric names count as quoted.
@@ -165,10 +165,10 @@ func sorted(v any) string {
 	return string(b)
 }
 
-// relay passes a broker's connections on to a NameServer and notes what is asked and answered on them.
+// relay passes connections on to a server and notes what is asked and answered on them.
 type relay struct {
 	addr  string
-	bytes atomic.Int64 // passed on to the NameServer
+	bytes atomic.Int64 // passed on to the server
 
 	mu    sync.Mutex
 	calls []call // in the order of their answers; guarded by mu
@@ -178,13 +178,23 @@ type relay struct {
 type call struct {
 	asked, answered time.Time
 	code, result    int
+	version         int // of who asks
 	size            int // of the request's body, in bytes
 }
 
 func newRelay(to string) *relay {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	r, err := newRelayAt("127.0.0.1:0", to)
 	if err != nil {
 		panic(err) // no port left on the loopback address
+	}
+	return r
+}
+
+// newRelayAt is newRelay at an address.
+func newRelayAt(addr, to string) (*relay, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
 	}
 	r := &relay{addr: l.Addr().String()}
 	go func() {
@@ -200,7 +210,7 @@ func newRelay(to string) *relay {
 			}
 			var asked sync.Map // opaque, then call
 			go r.pass(server, from, &r.bytes, func(h header, size int) {
-				c := call{asked: time.Now(), code: h.Code, size: size}
+				c := call{asked: time.Now(), code: h.Code, version: h.Version, size: size}
 				if h.Flag&2 == 0 {
 					asked.Store(h.Opaque, c)
 					return
@@ -223,7 +233,7 @@ func newRelay(to string) *relay {
 			})
 		}
 	}()
-	return r
+	return r, nil
 }
 
 // pass copies one direction, counts its bytes, and shows every header with the size of the body.

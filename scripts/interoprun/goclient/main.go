@@ -9,6 +9,10 @@
 //	admin NAMESRV               ready         for the commands below
 //	create TOPIC BROKERADDR     created       a topic of 4 queues, with the admin client
 //	topics                      topics A B …  what the admin client lists, sorted
+//	pull NAMESRV GROUP TOPIC    started       a pull consumer, for the commands below; offsets are written QUEUE:OFFSET, by queue
+//	position                    0:1 1:-1 …    where it stands, or what the broker says; -1: it does not know
+//	move 0:1 …                  moved         moves it, which commits that, one-way, for the queues that it has by then
+//	end                         ended         shuts it down
 //
 // Anything that goes wrong is answered with a line "error …". It is a module of its own: mq itself does not need the client.
 package main
@@ -37,6 +41,8 @@ type client struct {
 	producer rocketmq.Producer
 	consumer rocketmq.PushConsumer
 	admin    admin.Admin
+	pull     rocketmq.PullConsumer
+	topic    string // of pull
 
 	mu       sync.Mutex
 	received map[string]map[string]bool // prefix, then bodies; guarded by mu
@@ -100,6 +106,14 @@ func (c *client) run(words []string) (string, error) {
 		}
 		slices.Sort(list.TopicList)
 		return "topics " + strings.Join(list.TopicList, " "), nil
+	case "pull":
+		return "started", c.startPull(words[1], words[2], words[3])
+	case "position":
+		return c.position()
+	case "move":
+		return "moved", c.move(words[1:])
+	case "end":
+		return "ended", c.pull.Shutdown()
 	}
 	return "", fmt.Errorf("unknown command %s", words[0])
 }
@@ -124,6 +138,68 @@ func (c *client) start(namesrv, group, topic string) error {
 		return err
 	}
 	return c.producer.Start()
+}
+
+func (c *client) startPull(namesrv, group, topic string) (err error) {
+	c.pull, err = rocketmq.NewPullConsumer(consumer.WithNsResolver(primitive.NewPassthroughResolver([]string{namesrv})),
+		consumer.WithGroupName(group), consumer.WithInstance(group), consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset))
+	if err != nil {
+		return err
+	}
+	c.topic = topic
+	if err := c.pull.Subscribe(topic, consumer.MessageSelector{}); err != nil {
+		return err
+	}
+	return c.pull.Start()
+}
+
+// queues returns the queues of the pull consumer's topic by number.
+func (c *client) queues() ([]*primitive.MessageQueue, error) {
+	list, err := c.pull.GetTopicRouteInfo(c.topic)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b *primitive.MessageQueue) int { return a.QueueId - b.QueueId })
+	return list, nil
+}
+
+func (c *client) position() (string, error) {
+	list, err := c.queues()
+	var at []string
+	for _, q := range list {
+		offset, err := c.pull.CurrentOffset(q)
+		if err != nil {
+			return "", err
+		}
+		at = append(at, fmt.Sprintf("%d:%d", q.QueueId, offset))
+	}
+	return strings.Join(at, " "), err
+}
+
+func (c *client) move(to []string) error {
+	list, err := c.queues()
+	if err != nil {
+		return err
+	}
+	for _, text := range to {
+		if text == "" {
+			continue
+		}
+		var id int
+		var offset int64
+		if _, err := fmt.Sscanf(text, "%d:%d", &id, &offset); err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list, func(q *primitive.MessageQueue) bool { return q.QueueId == id })
+		if i < 0 {
+			return fmt.Errorf("no queue %d", id)
+		}
+		if err := c.pull.UpdateOffset(list[i], offset); err != nil {
+			return err
+		}
+	}
+	return c.pull.PersistOffset(context.Background(), c.topic)
 }
 
 func (c *client) consume(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
