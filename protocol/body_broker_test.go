@@ -295,7 +295,7 @@ func TestHeartbeatDefaultsAndFaults(t *testing.T) {
 		`{"consumerDataSet":[{"unitMode":true}]}`:                                 "a consumer group has no groupName",
 		`{"consumerDataSet":[{"groupName":"G","subscriptionDataSet":[null]}]}`:    "a subscription is null",
 		`{"consumerDataSet":[{"groupName":"G","subscriptionDataSet":[{}]}]}`:      "a subscription has no topic",
-		`{"consumerDataSet":[{"groupName":"G","consumeType":9}]}`:                 "not a number of one of the constants",
+		`{"consumerDataSet":[{"groupName":"G","consumeType":9}]}`:                 "offset 51: not one of CONSUME_ACTIVELY, CONSUME_PASSIVELY, CONSUME_POP, nor the number of one",
 		`{"heartbeatFingerprint":2147483648}`:                                     "a number out of range",
 		`{"producerDataSet":5}`:                                                   "a list was expected",
 		`{"consumerDataSet":[{"groupName":"G","subscriptionDataSet":["T"]}]}`:     "an object was expected",
@@ -334,7 +334,7 @@ func TestSubscriptionGroupDefaults(t *testing.T) {
 	}
 	unknown := `{"groupName":"G","groupRetryPolicy":{"type":"NOBODY_KNOWS"}}`
 	_, err = DecodeSubscriptionGroupConfig([]byte(unknown))
-	require.ErrorContains(t, err, "not the name of one of the constants")
+	require.ErrorContains(t, err, "not one of EXPONENTIAL, CUSTOMIZED")
 	table, err := DecodeSubscriptionGroupWrapper([]byte(`{"subscriptionGroupTable":{"G":`+unknown+`}}`), testNow)
 	require.NoError(t, err)
 	require.Equal(t, []SubscriptionGroupConfig{want}, table.SubscriptionGroupTable, "of another broker")

@@ -43,25 +43,14 @@ var (
 func (c *ClusterInfo) AppendJSON(dst []byte, f JSONForm) []byte {
 	byName := func(a, b BrokerData) int { return strings.Compare(a.BrokerName, b.BrokerName) }
 	byCluster := func(a, b ClusterBrokers) int { return strings.Compare(a.Cluster, b.Cluster) }
-	dst = append(dst, `{"brokerAddrTable":{`...)
-	for i, b := range sortedBy(c.BrokerAddrTable, byName) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSONString(dst, b.BrokerName)
-		dst = append(dst, ':')
-		dst = b.AppendJSON(dst, f)
+	w := beginObject(dst, f)
+	writeTable(&w, "brokerAddrTable", sortedBy(c.BrokerAddrTable, byName), func(b *BrokerData) string { return b.BrokerName })
+	clusters := beginObject(w.name("clusterAddrTable"), f)
+	for _, cluster := range sortedBy(c.ClusterAddrTable, byCluster) {
+		clusters.dst = appendJSONStrings(clusters.key(cluster.Cluster), cluster.BrokerNames)
 	}
-	dst = append(dst, `},"clusterAddrTable":{`...)
-	for i, b := range sortedBy(c.ClusterAddrTable, byCluster) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSONString(dst, b.Cluster)
-		dst = append(dst, ':')
-		dst = appendJSONStrings(dst, b.BrokerNames)
-	}
-	return append(dst, '}', '}')
+	w.dst = clusters.end()
+	return w.end()
 }
 
 // DecodeClusterInfo reads the tables. The name that the table has for a group is taken for its BrokerName.
@@ -72,9 +61,14 @@ func DecodeClusterInfo(data []byte) (ClusterInfo, error) {
 		for ok := r.object(&o, clusterInfoNames); ok && r.member(&o); {
 			switch o.name {
 			case "brokerAddrTable":
-				c.BrokerAddrTable = r.brokerAddrTable()
+				c.BrokerAddrTable = readObjectMap(r, func(name string, b *BrokerData) {
+					r.brokerData(b)
+					b.BrokerName = name
+				})
 			case "clusterAddrTable":
-				c.ClusterAddrTable = r.clusterAddrTable()
+				c.ClusterAddrTable = readObjectMap(r, func(name string, b *ClusterBrokers) {
+					*b = ClusterBrokers{Cluster: name, BrokerNames: r.stringList()}
+				})
 			}
 		}
 	})
@@ -84,61 +78,12 @@ func DecodeClusterInfo(data []byte) (ClusterInfo, error) {
 	return c, nil
 }
 
-func (r *jsonReader) brokerAddrTable() []BrokerData {
-	var table []BrokerData
-	index := map[string]int{}
-	var o jsonObject
-	for more := r.object(&o, nil); more; {
-		b, ok := r.textKey(&o)
-		if !ok {
-			break
-		}
-		name := string(b)
-		i, ok := index[name]
-		if !ok {
-			i = len(table)
-			index[name] = i
-			table = append(table, BrokerData{})
-		}
-		table[i] = BrokerData{}
-		r.brokerData(&table[i])
-		table[i].BrokerName = name
-	}
-	return table
-}
-
-func (r *jsonReader) clusterAddrTable() []ClusterBrokers {
-	var table []ClusterBrokers
-	index := map[string]int{}
-	var o jsonObject
-	for more := r.object(&o, nil); more; {
-		b, ok := r.textKey(&o)
-		if !ok {
-			break
-		}
-		name := string(b)
-		i, ok := index[name]
-		if !ok {
-			i = len(table)
-			index[name] = i
-			table = append(table, ClusterBrokers{Cluster: name})
-		}
-		table[i].BrokerNames = r.stringList()
-	}
-	return table
-}
-
 // AppendJSON appends the list in its order.
-func (t *TopicList) AppendJSON(dst []byte, _ JSONForm) []byte {
-	dst = append(dst, '{')
-	if t.BrokerAddr != nil {
-		dst = append(dst, `"brokerAddr":`...)
-		dst = appendJSONString(dst, *t.BrokerAddr)
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"topicList":`...)
-	dst = appendJSONStrings(dst, t.TopicList)
-	return append(dst, '}')
+func (t *TopicList) AppendJSON(dst []byte, f JSONForm) []byte {
+	w := beginObject(dst, f)
+	w.optString("brokerAddr", t.BrokerAddr)
+	w.strings("topicList", t.TopicList)
+	return w.end()
 }
 
 // DecodeTopicList reads a list of topics or other names.
@@ -163,27 +108,20 @@ func DecodeTopicList(data []byte) (TopicList, error) {
 
 // AppendJSON appends the group.
 func (g *BrokerMemberGroup) AppendJSON(dst []byte, f JSONForm) []byte {
-	dst = append(dst, `{"brokerAddrs":`...)
-	dst = g.BrokerAddrs.AppendJSON(dst, f)
-	if g.BrokerName != nil {
-		dst = append(dst, `,"brokerName":`...)
-		dst = appendJSONString(dst, *g.BrokerName)
-	}
-	if g.Cluster != nil {
-		dst = append(dst, `,"cluster":`...)
-		dst = appendJSONString(dst, *g.Cluster)
-	}
-	return append(dst, '}')
+	w := beginObject(dst, f)
+	w.body("brokerAddrs", g.BrokerAddrs)
+	w.optString("brokerName", g.BrokerName)
+	w.optString("cluster", g.Cluster)
+	return w.end()
 }
 
 // AppendJSON appends the answer.
 func (g *GetBrokerMemberGroupResponseBody) AppendJSON(dst []byte, f JSONForm) []byte {
-	dst = append(dst, '{')
+	w := beginObject(dst, f)
 	if g.BrokerMemberGroup != nil {
-		dst = append(dst, `"brokerMemberGroup":`...)
-		dst = g.BrokerMemberGroup.AppendJSON(dst, f)
+		w.body("brokerMemberGroup", g.BrokerMemberGroup)
 	}
-	return append(dst, '}')
+	return w.end()
 }
 
 // DecodeGetBrokerMemberGroupResponseBody reads the answer to 901.

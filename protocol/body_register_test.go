@@ -152,7 +152,7 @@ func TestRegisterBodyTopics(t *testing.T) {
 		{MapKey: "type", TopicName: "type", ReadQueueNums: 16, WriteQueueNums: 16, Perm: 6},
 	}, b.Topics)
 	_, err := DecodeRegisterBrokerBody([]byte(`{"topicConfigTable":{"a":{"topicName":"a","topicFilterType":2}}}`), RegisterBodyOptions{})
-	require.ErrorContains(t, err, "no topicFilterType")
+	require.ErrorContains(t, err, "not one of SINGLE_TAG, MULTI_TAG, nor the number of one")
 }
 
 func TestRegisterBodyInterns(t *testing.T) {

@@ -1,9 +1,6 @@
 package protocol
 
-import (
-	"bytes"
-	"strconv"
-)
+import "strconv"
 
 // TopicFilterType says how many tags a message may carry. It travels by name and nothing looks at it.
 type TopicFilterType uint8
@@ -48,6 +45,8 @@ type CreateTopicListRequestBody struct {
 }
 
 var (
+	topicFilterTypeNames = []string{"SINGLE_TAG", "MULTI_TAG"}
+
 	topicConfigListNames = newJSONNames("topicConfigList")
 	topicWrapperNames    = newJSONNames("dataVersion", "topicConfigTable")
 	topicConfigNames     = newJSONNames("attributes", "order", "perm", "readQueueNums", "topicFilterType", "topicName",
@@ -57,9 +56,9 @@ var (
 // String returns the name on the wire.
 func (t TopicFilterType) String() string {
 	if t == FilterMultiTag {
-		return "MULTI_TAG"
+		return topicFilterTypeNames[1]
 	}
-	return "SINGLE_TAG"
+	return topicFilterTypeNames[0]
 }
 
 // AppendJSON appends the config as an entry of topicConfigTable, without its MapKey.
@@ -137,7 +136,7 @@ func (r *jsonReader) topicConfigOf(t *TopicConfig, key string, intern func([]byt
 		case "readQueueNums":
 			r.int32(&t.ReadQueueNums)
 		case "topicFilterType":
-			t.TopicFilterType = r.topicFilterType()
+			t.TopicFilterType = TopicFilterType(max(0, r.enum(topicFilterTypeNames)))
 		case "topicName":
 			var b []byte
 			b, named = r.text()
@@ -159,32 +158,6 @@ func (r *jsonReader) topicConfigOf(t *TopicConfig, key string, intern func([]byt
 	if key == "" {
 		t.MapKey = t.TopicName
 	}
-}
-
-// topicFilterType reads the type by its name in any case, or by its ordinal.
-func (r *jsonReader) topicFilterType() TopicFilterType {
-	c := r.skipBlanks()
-	start := r.pos
-	b, ok := r.text()
-	switch {
-	case !ok || string(b) == "SINGLE_TAG":
-		return FilterSingleTag
-	case c == '"' || c == '\'':
-		switch {
-		case bytes.EqualFold(b, []byte("MULTI_TAG")):
-			return FilterMultiTag
-		case r.orders && len(b) > 0 && !bytes.EqualFold(b, []byte("SINGLE_TAG")):
-			r.pos = start
-			r.fail("not the name of one of the constants")
-		}
-		return FilterSingleTag
-	}
-	n, ok := parseJSONInt(b)
-	if !ok || n < 0 || n > int64(FilterMultiTag) {
-		r.pos = start
-		r.fail("no topicFilterType")
-	}
-	return TopicFilterType(n)
 }
 
 // topicTable reads topicConfigTable. An entry replaces an earlier one with the same key.

@@ -202,27 +202,12 @@ func appendMappings(dst []byte, list []NamedQueueMapping, f JSONForm) []byte {
 	return append(dst, '}')
 }
 
-// mappings reads a map to queue mappings. It is nil for null only.
+// mappings reads a map to queue mappings. It is nil for null and "" only.
 func (r *jsonReader) mappings() []NamedQueueMapping {
-	var o jsonObject
-	if !r.object(&o, nil) {
-		return nil
-	}
-	list := []NamedQueueMapping{}
-	index := map[string]int{}
-	for {
-		b, ok := r.textKey(&o)
-		if !ok {
-			return list
-		}
-		i, ok := index[string(b)]
-		if !ok {
-			i = len(list)
-			list = append(list, NamedQueueMapping{Key: string(b)})
-			index[list[i].Key] = i
-		}
-		r.queueMapping(&list[i].Info)
-	}
+	return readObjectMap(r, func(key string, n *NamedQueueMapping) {
+		n.Key = key
+		r.queueMapping(&n.Info)
+	})
 }
 
 func compareMappings(a, b NamedQueueMapping) int { return strings.Compare(a.Key, b.Key) }

@@ -799,7 +799,8 @@ func (r *jsonReader) required(v *string) bool {
 }
 
 // enum reads a constant given by its name in any letter case, or by its number, and returns that number;
-// -1 for null and for a name that is not in names. A number beyond the list is an error.
+// -1 for null and for a name that is not in names, which is an error if r.orders is set. A number beyond the list
+// always is one.
 //
 // Source: spec/remoting.md §2.3, §9.2.
 func (r *jsonReader) enum(names []string) int {
@@ -808,11 +809,14 @@ func (r *jsonReader) enum(names []string) int {
 	}
 	c, start := r.skipBlanks(), r.pos
 	if c == '"' || c == '\'' {
-		name := string(r.quoted())
-		i := slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
-		if i < 0 && r.orders && name != "" {
+		name := r.quoted()
+		i := slices.IndexFunc(names, func(s string) bool { return s == string(name) })
+		if i < 0 {
+			i = slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, string(name)) })
+		}
+		if i < 0 && r.orders && len(name) > 0 {
 			r.pos = start
-			r.fail("not the name of one of the constants")
+			r.fail("not one of " + strings.Join(names, ", "))
 		}
 		return i
 	}
@@ -822,7 +826,8 @@ func (r *jsonReader) enum(names []string) int {
 	}
 	n, ok := parseJSONInt(text)
 	if !ok || n < 0 || n >= int64(len(names)) {
-		r.fail("not a number of one of the constants")
+		r.pos = start
+		r.fail("not one of " + strings.Join(names, ", ") + ", nor the number of one")
 		return -1
 	}
 	return int(n)
