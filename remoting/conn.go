@@ -97,8 +97,8 @@ func (p *Peer) serve() {
 	p.in.end()
 }
 
-// drop drops what the peer sends while its last answers are on their way, and closes the connection when it leaves: then
-// nobody waits for them.
+// drop reads and forgets what the peer sends while its last answers are being written. When the peer leaves, it closes the
+// connection, so that nobody waits for answers that will not be taken.
 func (p *Peer) drop() {
 	for {
 		_ = p.sock.SetReadDeadline(time.Time{}) // that of stop, which may come late

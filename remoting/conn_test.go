@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,8 +20,6 @@ import (
 
 	"github.com/mq-server/mq/protocol"
 )
-
-const syscallEMFILE = syscall.EMFILE
 
 // eventLog is a Listener that checks the order of its calls.
 type eventLog struct {

@@ -339,13 +339,16 @@ func (l *logLimit) allow(now int64) (dropped int, ok bool) {
 	return dropped, true
 }
 
-// warn writes a line about something that peers can cause at will, or leaves it out if there are too many.
-func (c *core) warn(msg, remote string, err error) {
+// warn writes a line about something that the peer at remote has caused, or leaves it out if there are too many.
+func (c *core) warn(msg, remote string, err error) { c.warnAt("remoteAddr", remote, msg, err) }
+
+// warnAt is warn for an address of any kind, which the line has under key.
+func (c *core) warnAt(key, addr, msg string, err error) {
 	dropped, ok := c.warnings.allow(c.now())
 	if !ok {
 		return
 	}
-	e := c.log.Warn().Str("remoteAddr", remote).AnErr("reason", err)
+	e := c.log.Warn().Str(key, addr).AnErr("reason", err)
 	if dropped > 0 {
 		e = e.Int("leftOut", dropped)
 	}

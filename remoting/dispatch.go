@@ -19,9 +19,10 @@ func remarkNotSupported(code int32) string {
 	return " request type " + strconv.Itoa(int(code)) + " not supported"
 }
 
-// Unsupported is a handler that answers code 3, as a server does on its own for a code that its table lacks. As the Default of
-// a server it makes such requests like all others: one on its way out sends newer peers away first, whatever they
-// ask, as the original's servers with a default processor do (spec/remoting.md §5.2, §5.6).
+// Unsupported is a handler that answers code 3, which is also what a server without a Default answers to a code that its
+// table lacks. The difference shows while the server drains: with Unsupported as its Default, newer peers are told to go
+// away whatever they ask, as by the original's servers with a default processor (spec/remoting.md §5.2, §5.6); without a
+// Default, they are told so for the codes of the table only.
 func Unsupported(_ context.Context, _ *Peer, cmd *protocol.Command) (*Response, error) {
 	return nil, &Error{Code: protocol.RespRequestCodeNotSupported, Remark: remarkNotSupported(cmd.Code)}
 }

@@ -22,10 +22,10 @@
 //
 // # Limits
 //
-// Every peer can cost only what [Limits] says. It is not read from while its output is not taken or its share of
-// requests is on executors; nothing is dropped then, and nobody else waits for it. Of answers that may be large
-// ([Entry.LargeAnswer]) one at a time is made for it. Large frames wait for room in their sockets. A connection ends
-// after the idle time without a complete frame and without progress in writing, at the first byte that makes no frame,
+// No peer can cost more than [Limits] says. A peer is not read from while it does not take its answers, or while its share
+// of requests is on executors; nothing is dropped then, and nobody else waits for it. It gets one answer at a time of those
+// that may be large ([Entry.LargeAnswer]). Large frames stay in their sockets until there is room for them. A connection
+// ends after the idle time without a complete frame and without progress in writing, at the first byte that makes no frame,
 // and when it holds up others (see [CloseReason]).
 //
 // # Locks

@@ -41,8 +41,10 @@ func (p *Peer) Context() context.Context {
 	return p.life.ctx
 }
 
-// Closed reports whether the connection has been closed. Whoever notes something about a peer and finds it open afterwards,
-// under the lock that its Listener.Closed takes as well, can be sure of that call.
+// Closed reports whether the connection has been closed.
+//
+// Who keeps something for a peer until Listener.Closed removes it must not add it after that call. So they add it under a
+// lock that their Listener.Closed takes as well, and ask Closed under that lock: if it says false, the call is still to come.
 func (p *Peer) Closed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,9 +54,9 @@ func (p *Peer) Closed() bool {
 // Close closes the connection, with reason CloseLocal. Calls after the first do nothing.
 func (p *Peer) Close() { p.close(CloseLocal, nil) }
 
-// Retire has calls to the peer's address that begin from now on go over a new connection, as if this one were closed. It
-// stays open for the answers that are under way, until somebody closes it or it has been idle for too long. Servers' peers,
-// which have no such calls, take no notice.
+// Retire makes the Client call the peer's address over a new connection from now on, as if this one were closed. This one
+// stays open for the answers that are under way, until somebody closes it or it has been idle for too long. For a peer of a
+// Server it does nothing.
 func (p *Peer) Retire() { p.retired.Store(true) }
 
 // Writable reports whether the peer takes what is sent to it: less than half of what may wait to be written does.

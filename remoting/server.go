@@ -20,14 +20,14 @@ import (
 type Limits struct {
 	Frame          int           // largest frame in bytes, length prefix included; default and most: 16 MiB
 	InFlight       int           // requests of one connection that are on executors or whose answers are unwritten; default 32
-	InFlightBytes  int           // bytes of such requests, unless it is a single one; see Entry.LargeAnswer; default 1 MiB
+	InFlightBytes  int           // bytes of those requests together; a larger one is taken if it is the only one; see Entry.LargeAnswer; default 1 MiB
 	Output         int           // bytes that wait to be written to one connection before its requests are left unread; default 256 KiB
 	LargeFrames    int           // bytes of all frames above 64 KiB that are being read or handled; at least Frame; default 32 MiB
 	LargeFrameTime time.Duration // how long such a frame may take to arrive once others wait for room; default 10 s
 	Invokes        int           // calls that await an answer, over all connections; default 64 on servers, 65535 on clients
 }
 
-// DefaultIdle is after how long without a complete frame and without a completed write a connection is closed.
+// DefaultIdle is how long a connection may go without a complete frame and without a completed write before it is closed.
 const DefaultIdle = 120 * time.Second
 
 // defaultStopTime is ServerConfig.StopTime's default.
@@ -37,7 +37,7 @@ const defaultStopTime = 3 * time.Second
 // process for open files may be lower. Idle they cost some 600 MB.
 const DefaultMaxConnections = 100_000
 
-// ServerConfig is what a Server needs. Only one of Table and Default is of the essence.
+// ServerConfig is what a Server needs. Table or Default must be given; everything else may be left out.
 type ServerConfig struct {
 	Table    Table
 	Default  *Entry      // handles the codes that Table lacks; nil: they are answered code 3
@@ -211,7 +211,7 @@ func (s *Server) accept() error {
 		if !isPassing(err) {
 			return fmt.Errorf("accept on %s: %w", s.ln.Addr(), err)
 		}
-		s.core.warn("no connection can be accepted, trying again", s.ln.Addr().String(), err)
+		s.core.warnAt("listenAddr", s.ln.Addr().String(), "no connection can be accepted, trying again", err)
 		select {
 		case <-time.After(pause):
 		case <-s.core.stopping:

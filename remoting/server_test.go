@@ -539,15 +539,19 @@ func TestAcceptErrors(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	errs := make(chan error, 3)
-	for _, err := range []error{syscallEMFILE, syscall.EPROTO, syscall.EPERM} {
+	for _, err := range []error{syscall.EMFILE, syscall.EPROTO, syscall.EPERM} {
 		errs <- err
 	}
-	s, err := NewServer(failingListener{ln, errs}, ServerConfig{Table: Table{codeEcho: {Handler: echoBody}}, Log: zerolog.Nop()})
+	var log bytes.Buffer
+	s, err := NewServer(failingListener{ln, errs}, ServerConfig{Table: Table{codeEcho: {Handler: echoBody}}, Log: zerolog.New(&log)})
 	require.NoError(t, err)
-	runServer(t, s)
+	stop := runServer(t, s)
 	conn := dialTest(t, s)
 	conn.send(requestFrame(t, protocol.Command{Code: int32(codeEcho), Opaque: 3}))
 	require.EqualValues(t, 3, conn.receive().Opaque)
+	stop() // nobody writes to log any more
+	require.Contains(t, log.String(), `"listenAddr":"`+ln.Addr().String()+`","reason":"`+syscall.EMFILE.Error()+`"`)
+	require.NotContains(t, log.String(), "remoteAddr", "no peer is to blame")
 
 	ln, err = net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TLSOptions are the tls.* settings, each with the default of spec/remoting.md §7.7 left to the configuration.
+// TLSOptions are the tls.* settings (spec/remoting.md §7.7). Their defaults are applied by the configuration, not here.
 // Texts are taken as they stand in the file; an empty one counts as absent.
 type TLSOptions struct {
 	Mode     string // tls.server.mode: disabled, permissive, enforcing; case-sensitive, all else is permissive
@@ -86,9 +86,9 @@ type TLS struct {
 }
 
 // NewTLS reads and checks everything that o names, so that a server with a wrong key, certificate, authority,
-// cipher or protocol does not start (design.md, decision 8; the original starts without TLS or exits,
-// spec/remoting.md §7.7). Errors name the setting and the file, never a secret. In mode disabled the server's
-// files are not looked at, without ClientEnable the client's are not.
+// cipher or protocol does not start (the original starts without TLS, or exits: spec/remoting.md §7.7). Errors name the
+// setting and the file, never a secret. In mode disabled the server's files are not looked at, without ClientEnable the
+// client's are not.
 func NewTLS(o TLSOptions, log zerolog.Logger) (*TLS, error) {
 	t := &TLS{serverMode: parseTLSMode(o.Mode), opts: o, log: log, poll: pollInterval}
 	if t.serverMode == tlsDisabled && !o.ClientEnable {

@@ -341,7 +341,7 @@ func TestTLSEncryptedKey(t *testing.T) {
 	require.Equal(t, int64(5), serial(t, addr, anyServer()))
 }
 
-// Every mistake in the settings stops the start and names setting and file (design.md, decision 8).
+// Every mistake in the settings stops the start and names setting and file.
 func TestNewTLSNamesTheMistake(t *testing.T) {
 	ca := newTestCA(t, "ca")
 	dir, good := tlsFiles(t, ca, 5)
