@@ -550,8 +550,8 @@ func TestAcceptErrors(t *testing.T) {
 	conn.send(requestFrame(t, protocol.Command{Code: int32(codeEcho), Opaque: 3}))
 	require.EqualValues(t, 3, conn.receive().Opaque)
 	stop() // nobody writes to log any more
-	require.Contains(t, log.String(), `"listenAddr":"`+ln.Addr().String()+`","reason":"`+syscall.EMFILE.Error()+`"`)
-	require.NotContains(t, log.String(), "remoteAddr", "no peer is to blame")
+	require.Contains(t, log.String(), `{"level":"warn","listenAddr":"`+ln.Addr().String()+`","reason":"accept: `+syscall.EMFILE.Error()+`",`)
+	require.NotContains(t, log.String(), `{"level":"warn","remoteAddr"`, "no peer is to blame")
 
 	ln, err = net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
