@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -276,12 +277,26 @@ func TestStartThatFails(t *testing.T) {
 }
 
 func TestStartAndStop(t *testing.T) {
-	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
+	if !signal.Ignored(syscall.SIGHUP) { // else these tests run under nohup, and so does the server
+		signals = append(signals, syscall.SIGHUP)
+	}
+	for _, sig := range signals {
 		p := start(t, nil, "--set", "listenPort=0", "--set", "bindAddress=127.0.0.1")
 		require.True(t, strings.HasPrefix(p.addr, "127.0.0.1:"), p.addr)
 		require.Contains(t, configText(t, p.addr), "listenPort="+strings.TrimPrefix(p.addr, "127.0.0.1:")+"\n")
 		require.Equal(t, 0, p.stop(t, sig), p.stderr)
 	}
+}
+
+// TestHangupUnderNohup has a server go on when its terminal closes, if it was started so.
+func TestHangupUnderNohup(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP) // what the server inherits
+	p := start(t, nil, "--set", "listenPort=0", "--set", "bindAddress=127.0.0.1")
+	signal.Reset(syscall.SIGHUP)
+	require.NoError(t, p.Process.Signal(syscall.SIGHUP))
+	require.NotEmpty(t, configText(t, p.addr))
+	require.Equal(t, 0, p.stop(t, syscall.SIGTERM), p.stderr) // a second signal that counts would have killed it
 }
 
 // TestSecondSignal ends a server that is still sending its clients away.
