@@ -17,55 +17,57 @@ const (
 func AppendPretty(dst []byte, body JSONBody) []byte {
 	compact := body.AppendJSON(make([]byte, 0, cap(dst)-len(dst)), formMarked) // it needs less room than what becomes of it
 	level := 0
-	newline := func() {
-		dst = append(dst, '\n')
-		for range level {
-			dst = append(dst, '\t')
-		}
-	}
+	start := 0 // of what has still to be copied
 	for i := 0; i < len(compact); i++ {
-		switch c := compact[i]; c {
+		c := compact[i]
+		if !breaksLine[c] {
+			continue
+		}
+		switch c {
 		case '"':
-			end := i + 1
-			for compact[end] != '"' {
-				if compact[end] == '\\' {
-					end++
+			for i++; compact[i] != '"'; i++ {
+				if compact[i] == '\\' {
+					i++
 				}
-				end++
 			}
-			dst = append(dst, compact[i:end+1]...)
-			i = end
 		case asIs:
 			length, n := binary.Uvarint(compact[i+1:])
-			start := i + 1 + n
-			end := start + int(length)
-			dst = append(dst, compact[start:end]...)
-			i = end - 1
+			dst = append(dst, compact[start:i]...)
+			start = i + 1 + n
+			i = start + int(length) - 1
 		case '{', '[':
-			dst = append(dst, c)
-			if compact[i+1] == keepLine {
-				end := i + bytes.IndexByte(compact[i:], ']')
-				dst = append(dst, compact[i+2:end+1]...)
-				i = end
-				continue
-			}
-			if next := compact[i+1]; next == '}' || next == ']' {
-				dst = append(dst, next)
+			switch next := compact[i+1]; next {
+			case keepLine:
+				dst = append(dst, compact[start:i+1]...)
+				start = i + 2
+				i += bytes.IndexByte(compact[i:], ']')
+			case '}', ']':
 				i++
-				continue
+			default:
+				level++
+				dst = appendNewline(append(dst, compact[start:i+1]...), level)
+				start = i + 1
 			}
-			level++
-			newline()
 		case '}', ']':
 			level--
-			newline()
-			dst = append(dst, c)
+			dst = appendNewline(append(dst, compact[start:i]...), level)
+			start = i
 		case ',':
-			dst = append(dst, c)
-			newline()
-		default:
-			dst = append(dst, c)
+			dst = appendNewline(append(dst, compact[start:i+1]...), level)
+			start = i + 1
 		}
+	}
+	return append(dst, compact[start:]...)
+}
+
+// breaksLine has the bytes that AppendPretty looks at.
+var breaksLine = [256]bool{'"': true, asIs: true, '{': true, '[': true, '}': true, ']': true, ',': true}
+
+// appendNewline appends the end of a line and the TABs of the next one.
+func appendNewline(dst []byte, level int) []byte {
+	dst = append(dst, '\n')
+	for range level {
+		dst = append(dst, '\t')
 	}
 	return dst
 }
