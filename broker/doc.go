@@ -17,7 +17,7 @@
 // # State
 //
 // Topics and groups outlive the process: a change is answered with success only after it is on disk, and is made whole or not
-// at all. So do consumer offsets, but for what was committed in the seconds before a crash. Clients and queue locks are memory
+// at all. Consumer offsets are written every few seconds and at the end, and at once when some are removed or copied. Clients and queue locks are memory
 // only; clients bring them back with their next heartbeats. The configuration is conf.BrokerStore's.
 //
 // A change of topics goes: topicTable writes the file, publishes the new table, and tells the registrar, which never waits.
@@ -27,7 +27,13 @@
 //
 // configFile.mu, consumerManager.mu, producerManager.mu, lockManager.mu, consumerNotices.mu, registrar.mu,
 // registrationTable.mu, namesrvWorker.mu and offsetTable.versionMu never nest. groupOffsets.mu is taken with offsetTable.mu or
-// alone, and nothing within it. None is held while waiting for the disk, the network or a callback.
+// alone, and nothing within it. None is held while waiting for the disk, the network or a callback, except that
+// offsetTable.mu is held while commit asks whether it may.
+//
+// # Limits
+//
+// What peers can make the broker keep is bounded, by constants: maxClientBytes, maxLockBytes, maxOffsetBytes, maxMadeGroups,
+// maxMadeTopics, maxQueueNums, maxRelayBytes. Tools may make as many groups and topics as they like.
 //
 // # Differences from the original
 //

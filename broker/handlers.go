@@ -10,8 +10,9 @@ import (
 // REQUEST_CODE_NOT_SUPPORTED; that includes all that need a message store, and those that the fast port never has (11, 361,
 // 200050, 200052, 200054, 200055).
 //
-// Every request has a queue of its family, with the family's limits, but for offsets: they take no time, and are committed and
-// asked for in the order in which a connection does so. What is passed on to clients is answered later and holds up nobody. Of the long lists a connection gets one at a time.
+// Every request has a queue of its family, with the family's limits, but for 14 and 15: these take no time, and offsets are
+// committed and asked for in the order in which a connection does so. What is passed on to clients is answered later and holds
+// up nobody. Of the long lists a connection gets one at a time.
 //
 // Sources: spec/broker.md §6.1, §6.2.
 func (s *Server) handlers() remoting.Table {
@@ -44,6 +45,7 @@ func (s *Server) handlers() remoting.Table {
 		protocol.ReqGetSubscriptionGroupConfig:           remoting.Handle(s.groupConfig).On(work.admin),                 // 352
 		protocol.ReqUpdateAndGetGroupForbidden:           remoting.Handle(s.groupForbidden).On(work.admin),              // 353
 
+		// Tools and replicas: consumer offsets
 		protocol.ReqGetAllConsumerOffset: plain(s.allConsumerOffsets).On(work.admin).WithLargeAnswer(), // 43
 		protocol.ReqCloneGroupOffset:     remoting.Handle(s.cloneGroupOffset).On(work.admin),           // 314
 

@@ -4,8 +4,8 @@ package broker
 //
 //   - 34 of all versions; with heartbeatFingerprint, since 5.0, it is a heartbeat V2. The answer is that of 5.x to all
 //     clients; those before it do not look at the fields.
-//   - A body that lacks a name, or for which there is no room, is refused, code 1, and changes nothing. Consumers and producers of a heartbeat are
-//     registered together, after the groups and retry topics they need are on disk.
+//   - A body that lacks a name, or for which there is no room, is refused, code 1, and changes nothing. Consumers and
+//     producers of a heartbeat are registered together, after the groups and retry topics they need are on disk.
 //   - A consumer whose group there is not, and cannot be made, is left out (5.x; 4.9 registers it).
 //   - 35 makes no group, as the original's does when it looks whether to notify.
 

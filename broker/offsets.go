@@ -23,8 +23,20 @@ const firstOffsetsSave = 10 * time.Second
 // noOffset is what is known of a queue that nothing is known of.
 const noOffset = -1
 
-// errManyQueues refuses offsets of more queues than a topic can have.
-var errManyQueues = fmt.Errorf("a consumer group has offsets of %d queues of a topic at most", maxQueueNums)
+const (
+	// maxOffsetBytes bounds, about, what offsets take in memory. Beyond it those that there are may change, but no queue gets one
+	// that has none: groups may have offsets of any topic, and of queues that it does not have.
+	maxOffsetBytes = 1 << 30
+	// pairBytes and queueBytes are what a group's offsets of a topic take, about, beside its key, and what a queue takes.
+	pairBytes, queueBytes = 450, 16
+)
+
+var (
+	// errManyQueues refuses offsets of more queues than a topic can have.
+	errManyQueues = fmt.Errorf("a consumer group has offsets of %d queues of a topic at most", maxQueueNums)
+	// errManyOffsets refuses offsets for which there is no room.
+	errManyOffsets = fmt.Errorf("consumer offsets take %d bytes already", maxOffsetBytes)
+)
 
 // offsetSettings are the settings that offsets depend on.
 type offsetSettings struct {
@@ -50,14 +62,21 @@ type offsetTable struct {
 	file     *configFile[savedOffsets, *savedOffsets]
 	settings func() offsetSettings
 	now      func() time.Time
+	log      zerolog.Logger
 
 	mu      sync.RWMutex
 	byTopic map[string]map[string]*groupOffsets // by topic and group; guarded by mu
 	byGroup map[string]map[string]*groupOffsets // the same by group and topic; guarded by mu
 	odd     []protocol.OddEntry                 // cannot be used, ascending by name; guarded by mu
+	ordered []*groupOffsets                     // all, ascending by key; nil: not made since one was added or removed; guarded by mu
+	renewed int                                 // how often one was added or removed; guarded by mu
 
 	versionMu sync.Mutex
 	version   protocol.DataVersion // guarded by versionMu
+
+	size atomic.Int64 // about the bytes that all offsets take
+	most int64        // maxOffsetBytes
+	full edge         // there was no room
 
 	changes atomic.Int64 // since the start
 	needed  atomic.Int64 // so many changes of them must not be lost
@@ -88,8 +107,9 @@ func (g *groupOffsets) get(queueID int32) int64 {
 	return noOffset
 }
 
-// set puts the offset of a queue in place of another, which it returns, and tells whether that makes a difference.
-func (g *groupOffsets) set(queueID int32, offset int64) (before int64, changed bool, err error) {
+// set puts the offset of a queue in place of another, which it returns, and tells whether that makes a difference. more is
+// asked for the room of one that was not there.
+func (g *groupOffsets) set(queueID int32, offset int64, more func(bytes int) error) (before int64, changed bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i, ok := slices.BinarySearchFunc(g.queues, queueID, compareQueueID)
@@ -101,21 +121,27 @@ func (g *groupOffsets) set(queueID int32, offset int64) (before int64, changed b
 	if len(g.queues) >= maxQueueNums {
 		return noOffset, false, errManyQueues
 	}
+	if err := more(queueBytes); err != nil {
+		return noOffset, false, err
+	}
 	g.queues = slices.Insert(g.queues, i, protocol.QueueOffset{QueueID: queueID, Offset: offset})
 	return noOffset, true, nil
 }
 
-// snapshot returns a copy of the offsets.
-func (g *groupOffsets) snapshot() []protocol.QueueOffset {
+// size is about the bytes that the offsets take. The caller holds offsetTable.mu, or is the only one.
+func (g *groupOffsets) size() int { return pairBytes + len(g.key) + queueBytes*len(g.queues) }
+
+// appendTo appends the offsets of one moment.
+func (g *groupOffsets) appendTo(dst []protocol.QueueOffset) []protocol.QueueOffset {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.Clone(g.queues)
+	return append(dst, g.queues...)
 }
 
 // openOffsets reads consumerOffset.json, and writes it if it was damaged.
 func openOffsets(opts offsetOptions) (*offsetTable, error) {
 	t := &offsetTable{
-		settings: opts.Settings, now: opts.Now,
+		settings: opts.Settings, now: opts.Now, log: opts.Log, most: maxOffsetBytes,
 		byTopic: map[string]map[string]*groupOffsets{}, byGroup: map[string]map[string]*groupOffsets{},
 	}
 	if t.now == nil {
@@ -144,26 +170,38 @@ func (t *offsetTable) loaded(stored storedFile[protocol.ConsumerOffsets], log ze
 	warnUnknown(content.Unknown, log)
 	sortOdd(content.Odd)
 	logOdd(content.Odd, log, "topicAtGroup", "offsets cannot be used: their entry is kept in the file, and the group has none until it commits some")
-	t.odd = content.Odd
 	for _, g := range content.Offsets {
 		topic, group, _ := protocol.CutOffsetsKey(g.Key)
-		t.add(topic, group).queues = g.Queues
+		t.add(topic, group, g.Queues)
 	}
+	t.odd = content.Odd // no name is in both
 	t.version, _ = stored.version(content.DataVersion, false, t.now().UnixMilli())
 	return new(savedOffsets), stored.recovered
 }
 
-// add makes a place for the offsets of a group in a topic. The caller holds mu, or is the only one.
-func (t *offsetTable) add(topic, group string) *groupOffsets {
+// add puts in the offsets of a group in the queues of a topic, in place of any that it has. The caller holds mu, or is the only
+// one, and has looked for room.
+func (t *offsetTable) add(topic, group string, queues []protocol.QueueOffset) *groupOffsets {
 	key := protocol.OffsetsKey(topic, group)
 	topic, group = key[:len(topic)], key[len(topic)+1:] // they may be parts of a request
-	g := &groupOffsets{key: key}
+	g := &groupOffsets{key: key, queues: queues}
+	if old := t.byTopic[topic][group]; old != nil {
+		t.size.Add(-int64(old.size()))
+	}
+	t.size.Add(int64(g.size()))
 	putNested(t.byTopic, topic, group, g)
 	putNested(t.byGroup, group, topic, g)
+	t.renew()
 	if isLeft(t.odd, map[string]bool(nil), key) {
 		t.odd = withoutTouched(t.odd, map[string]bool{key: true})
 	}
 	return g
+}
+
+// renew notes that a group's offsets of a topic have been added or removed. The caller holds mu, or is the only one.
+func (t *offsetTable) renew() {
+	t.ordered = nil
+	t.renewed++
 }
 
 func putNested[V any](table map[string]map[string]V, outer, inner string, v V) {
@@ -184,29 +222,61 @@ func removeNested[V any](table map[string]map[string]V, outer, inner string) {
 // returns what that was, or noOffset.
 //
 // allowed is asked while nothing can be removed, so that no offset outlives the removal of what it asks for; it must not
-// wait. Its error is returned, and nothing is noted then.
+// wait. Its error is returned, and nothing is noted then. It may be asked twice.
 func (t *offsetTable) commit(topic, group string, queueID int32, offset int64, allowed func() error) (before int64, err error) {
 	t.mu.RLock()
 	unlock := t.mu.RUnlock
+	err = allowed()
 	g := t.byTopic[topic][group]
-	if g == nil {
+	if err == nil && g == nil {
 		t.mu.RUnlock()
 		t.mu.Lock()
 		unlock = t.mu.Unlock
-		g = t.byTopic[topic][group]
+		if err = allowed(); err == nil { // it may be no longer
+			g, err = t.findOrAdd(topic, group)
+		}
 	}
 	changed := false
-	if err = allowed(); err == nil {
-		if g == nil {
-			g = t.add(topic, group)
-		}
-		before, changed, err = g.set(queueID, offset)
+	if err == nil {
+		before, changed, err = g.set(queueID, offset, t.more)
 	}
 	unlock()
 	if changed {
 		t.changed()
 	}
 	return before, err
+}
+
+// findOrAdd returns the place of the offsets of a group in a topic, and makes it if there is none. The caller holds mu.
+func (t *offsetTable) findOrAdd(topic, group string) (*groupOffsets, error) {
+	if g := t.byTopic[topic][group]; g != nil {
+		return g, nil
+	}
+	if err := t.room(pairBytes + len(protocol.OffsetsKey(topic, group)) + queueBytes); err != nil {
+		return nil, err
+	}
+	return t.add(topic, group, nil), nil
+}
+
+// room returns an error if there is none for more bytes.
+func (t *offsetTable) room(bytes int) error {
+	full := t.size.Load()+int64(bytes) > t.most
+	if t.full.rises(full) {
+		t.log.Error().Int64("bytes", t.most).Msg("no room for more consumer offsets: offsets of groups and queues that have none are refused")
+	}
+	if full {
+		return errManyOffsets
+	}
+	return nil
+}
+
+// more takes bytes of the room.
+func (t *offsetTable) more(bytes int) error {
+	if err := t.room(bytes); err != nil {
+		return err
+	}
+	t.size.Add(int64(bytes))
+	return nil
 }
 
 // changed counts a change, and makes a new data version when it is time.
@@ -246,14 +316,16 @@ func (t *offsetTable) topicsOf(group string) []string {
 	return slices.Collect(maps.Keys(t.byGroup[group]))
 }
 
-// removeTopics removes the offsets of all groups in these topics. They are gone from the disk as well when it returns nil.
+// removeTopics removes the offsets of all groups in these topics. They are gone from the disk as well when it returns nil; on
+// an error they are gone only from memory, and from the disk with the next save that succeeds. So it is with removeGroup.
 func (t *offsetTable) removeTopics(topics []string) error {
 	return t.remove(func(e protocol.OddEntry) bool {
 		topic, _, _ := strings.Cut(e.Name, "@")
 		return slices.Contains(topics, topic)
 	}, func() (removed bool) {
 		for _, topic := range topics {
-			for group := range t.byTopic[topic] {
+			for group, g := range t.byTopic[topic] {
+				t.size.Add(-int64(g.size()))
 				removeNested(t.byGroup, group, topic)
 				removed = true
 			}
@@ -263,13 +335,14 @@ func (t *offsetTable) removeTopics(topics []string) error {
 	})
 }
 
-// removeGroup removes the offsets of a group in all topics. They are gone from the disk as well when it returns nil.
+// removeGroup removes the offsets of a group in all topics.
 func (t *offsetTable) removeGroup(group string) error {
 	return t.remove(func(e protocol.OddEntry) bool {
 		_, g, _ := strings.Cut(e.Name, "@")
 		return g == group
 	}, func() (removed bool) {
-		for topic := range t.byGroup[group] {
+		for topic, g := range t.byGroup[group] {
+			t.size.Add(-int64(g.size()))
 			removeNested(t.byTopic, topic, group)
 			removed = true
 		}
@@ -286,6 +359,9 @@ func (t *offsetTable) remove(isOdd func(protocol.OddEntry) bool, from func() boo
 		t.odd = slices.DeleteFunc(slices.Clone(t.odd), isOdd)
 		removed = true
 	}
+	if removed {
+		t.renew()
+	}
 	t.mu.Unlock()
 	if removed {
 		t.mustSave()
@@ -294,24 +370,42 @@ func (t *offsetTable) remove(isOdd func(protocol.OddEntry) bool, from func() boo
 }
 
 // clone gives a group the offsets that another one has of these topics, in place of its own there. Topics without offsets are
-// passed over. The offsets are on disk when it returns nil.
+// passed over. All are copied or, on errManyOffsets, none; they are on disk when it returns nil.
 func (t *offsetTable) clone(from, to string, topics []string) error {
-	cloned := false
-	t.mu.Lock()
-	for _, topic := range topics {
-		g := t.byTopic[topic][from]
-		if g == nil || from == to {
-			continue
-		}
-		queues := g.snapshot()
-		t.add(topic, to).queues = queues // nobody else knows it
-		cloned = true
+	cloned, err := t.cloneInMemory(from, to, topics)
+	if err != nil {
+		return err
 	}
-	t.mu.Unlock()
 	if cloned {
 		t.mustSave()
 	}
 	return t.saveNeeded()
+}
+
+func (t *offsetTable) cloneInMemory(from, to string, topics []string) (cloned bool, err error) {
+	if from == to {
+		return false, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	more := 0
+	for _, topic := range topics {
+		if g := t.byTopic[topic][from]; g != nil {
+			more += g.size()
+		}
+	}
+	if more == 0 {
+		return false, nil
+	}
+	if err := t.room(more); err != nil {
+		return false, err
+	}
+	for _, topic := range topics {
+		if g := t.byTopic[topic][from]; g != nil {
+			t.add(topic, to, g.appendTo(nil))
+		}
+	}
+	return true, nil
 }
 
 // mustSave counts a change that must not be lost.
@@ -368,23 +462,50 @@ func (t *offsetTable) snapshot() *protocol.ConsumerOffsets {
 	all := &protocol.ConsumerOffsets{DataVersion: t.version}
 	t.versionMu.Unlock()
 
-	t.mu.RLock()
-	all.Odd = t.odd
 	var list []*groupOffsets
+	list, all.Odd = t.all()
+	all.Offsets = make([]protocol.GroupOffsets, len(list))
+	var queues []protocol.QueueOffset // of all: far fewer allocations
+	for i, g := range list {
+		from := len(queues)
+		queues = g.appendTo(queues)
+		all.Offsets[i] = protocol.GroupOffsets{Key: g.key, Queues: queues[from:len(queues):len(queues)]}
+	}
+	return all
+}
+
+// all returns the offsets of all groups in all topics, ascending by key, and the entries that cannot be used, of one moment.
+// Putting them in order takes most of the time that a save takes, and they stay what they are for long: the order is kept.
+func (t *offsetTable) all() ([]*groupOffsets, []protocol.OddEntry) {
+	t.mu.RLock()
+	ordered, odd, renewed := t.ordered, t.odd, t.renewed
+	if ordered != nil {
+		t.mu.RUnlock()
+		return ordered, odd
+	}
+	list := make([]*groupOffsets, 0, 2*len(t.byTopic))
 	for _, groups := range t.byTopic {
 		for _, g := range groups {
 			list = append(list, g)
 		}
 	}
 	t.mu.RUnlock()
-
 	slices.SortFunc(list, func(a, b *groupOffsets) int { return strings.Compare(a.key, b.key) })
-	all.Offsets = make([]protocol.GroupOffsets, len(list))
-	for i, g := range list {
-		all.Offsets[i] = protocol.GroupOffsets{Key: g.key, Queues: g.snapshot()}
+	t.mu.Lock()
+	if t.renewed == renewed {
+		t.ordered = list
 	}
-	return all
+	t.mu.Unlock()
+	return list, odd
 }
 
 // content returns the content of consumerOffset.json.
-func (t *offsetTable) content() []byte { return protocol.AppendPretty(nil, t.snapshot()) }
+func (t *offsetTable) content() []byte {
+	all := t.snapshot()
+	size := 256
+	for _, g := range all.Offsets {
+		const perKey, perQueue = 24, 24 // bytes of ordinary ones; the topic and maybe the group stand there twice
+		size += 2*len(g.Key) + perKey + perQueue*len(g.Queues)
+	}
+	return protocol.AppendPretty(make([]byte, 0, size), all)
+}

@@ -187,6 +187,58 @@ func TestOffsetsCommit(t *testing.T) {
 	commit(0, 4, 3)
 }
 
+// What there is room for is what is there: all of it is counted, whatever way it came and went.
+func TestOffsetsRoom(t *testing.T) {
+	dir := t.TempDir()
+	table := openTestOffsets(t, dir)
+	requireSize := func() {
+		t.Helper()
+		size := 0
+		for _, g := range table.snapshot().Offsets {
+			size += pairBytes + len(g.Key) + queueBytes*len(g.Queues)
+		}
+		require.EqualValues(t, size, table.size.Load())
+	}
+	table.put(t, "T", "G", 0, 1)
+	table.put(t, "T", "G", 1, 2)
+	table.put(t, "U", "G", 0, 3)
+	table.put(t, "T", "H", 0, 4)
+	requireSize()
+	require.NoError(t, table.clone("G", "H", []string{"T", "U"}))
+	requireSize()
+	require.NoError(t, table.removeTopics([]string{"U"}))
+	requireSize()
+	table.put(t, "V", "H", 0, 5)
+	table = openTestOffsets(t, dir)
+	requireSize()
+
+	var log bytes.Buffer
+	table.log = zerolog.New(&log)
+	want := map[string]map[int32]int64{"T@G": {0: 1, 1: 2}, "T@H": {0: 1, 1: 2}}
+	require.Equal(t, want, table.offsets())
+	table.most = table.size.Load() + queueBytes
+	table.put(t, "T", "G", 2, 6)
+	for range 2 {
+		_, err := table.commit("T", "G", 3, 1, always)
+		require.ErrorIs(t, err, errManyOffsets)
+		_, err = table.commit("U", "G", 0, 1, always)
+		require.ErrorIs(t, err, errManyOffsets)
+	}
+	require.ErrorIs(t, table.clone("G", "I", []string{"T"}), errManyOffsets)
+	table.put(t, "T", "G", 0, 7)
+	want["T@G"][0], want["T@G"][2] = 7, 6
+	require.Equal(t, want, table.offsets())
+	requireSize()
+	require.Equal(t, 1, strings.Count(log.String(), "no room for more consumer offsets"))
+
+	require.NoError(t, table.removeGroup("H"))
+	requireSize()
+	table.put(t, "U", "G", 0, 8)
+	requireSize()
+	require.NoError(t, table.removeGroup("G"))
+	require.Zero(t, table.size.Load())
+}
+
 // Every 500 changes make a new version. The original counts commits that change nothing as well.
 func TestOffsetsVersion(t *testing.T) {
 	table := openTestOffsets(t, t.TempDir())
@@ -538,7 +590,11 @@ func TestOffsetsCommittedWhileTopicsGo(t *testing.T) {
 				}
 			})
 		}
-		wg.Go(func() { _ = table.save() })
+		wg.Go(func() {
+			for range 50 {
+				_ = table.save() // puts all in order
+			}
+		})
 		wg.Wait()
 		require.Empty(t, table.offsets(), round)
 	}
