@@ -63,12 +63,13 @@ func (t *configTable[T]) with(changes map[string]*T) *configTable[T] {
 type configDraft[T any] struct {
 	table   *configTable[T]
 	changes map[string]*T // nil: removed
+	size    int           // of the table with the changes made
 	version protocol.DataVersion
 	now     int64 // milliseconds since 1970
 }
 
 func newConfigDraft[T any](table *configTable[T], version protocol.DataVersion, now int64) configDraft[T] {
-	return configDraft[T]{table: table, version: version, now: now}
+	return configDraft[T]{table: table, size: len(table.byName), version: version, now: now}
 }
 
 // clone returns a draft to which changes can be made without making them to d.
@@ -97,6 +98,12 @@ func (d *configDraft[T]) set(name string, c *T) {
 	if d.changes == nil {
 		d.changes = make(map[string]*T)
 	}
+	if _, exists := d.get(name); exists {
+		d.size--
+	}
+	if c != nil {
+		d.size++
+	}
 	d.changes[name] = c
 }
 
@@ -115,8 +122,13 @@ func sortOdd(odd []protocol.OddEntry) {
 
 // logOdd logs entries that cannot be used, with their names under key.
 func logOdd(odd []protocol.OddEntry, log zerolog.Logger, key, message string) {
-	for _, e := range odd {
-		log.Error().Str(key, e.Name).Str("entry", e.JSON).Err(e.Err).Msg(message)
+	const most = 100 // of a file full of them, some are enough
+	for i, e := range odd {
+		if i == most {
+			log.Error().Int("more", len(odd)-most).Msg(message)
+			return
+		}
+		log.Error().Str(key, brief(e.Name)).Str("entry", brief(e.JSON)).Err(e.Err).Msg(message)
 	}
 }
 

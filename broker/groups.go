@@ -23,6 +23,10 @@ var systemGroups = []string{
 	"CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", systemGroupPrefix + "TRANS",
 }
 
+// maxMadeGroups bounds the groups that are made because somebody asks for them: from there on only tools make groups. The
+// original has no bound, so that clients with ever new names fill its memory, its disk and, by retry topics, the NameServers.
+const maxMadeGroups = 100_000
+
 // forbidRead is the bit of a group's mask that forbids it to read a topic.
 const forbidRead = 2
 
@@ -53,6 +57,9 @@ type groupTable struct {
 	file     *configFile[groupState, *groupDraft]
 	settings func() groupSettings
 	now      func() time.Time
+	log      zerolog.Logger
+	most     int  // maxMadeGroups
+	full     edge // no more groups were made
 }
 
 // groupState is one immutable state of the table. The odd entries cannot be used; they are ascending by name and written
@@ -77,7 +84,7 @@ func nameOfGroup(g *protocol.SubscriptionGroupConfig) string { return g.GroupNam
 // openGroups reads subscriptionGroup.json, puts the missing system groups in, and writes the file if that changed anything,
 // there was none, or it was damaged. The data version changes only if the table is not the one of the file.
 func openGroups(opts groupOptions) (*groupTable, error) {
-	t := &groupTable{settings: opts.Settings, now: opts.Now}
+	t := &groupTable{settings: opts.Settings, now: opts.Now, log: opts.Log, most: maxMadeGroups}
 	if t.now == nil {
 		t.now = time.Now
 	}
@@ -200,8 +207,8 @@ func (t *groupTable) snapshot() ([]*protocol.SubscriptionGroupConfig, map[string
 	return s.groups.sorted, s.forbidden, s.version
 }
 
-// find returns the group called name, and makes it with default settings if there is none and that is allowed. It returns
-// nil without an error if there is no such group and none is to be made.
+// find returns the group called name, and makes it with default settings if there is none, that is allowed, and there are not
+// maxMadeGroups. It returns nil without an error if there is no such group and none is to be made.
 func (t *groupTable) find(name string) (*protocol.SubscriptionGroupConfig, error) {
 	found, err := t.findAll([]string{name})
 	if err != nil {
@@ -228,9 +235,14 @@ func (t *groupTable) findAll(names []string) ([]*protocol.SubscriptionGroupConfi
 	if len(missing) == 0 {
 		return found, nil
 	}
+	refused := "" // one of those for which there is no room
 	err := t.file.commit(func(d *groupDraft) error {
 		for _, i := range missing {
 			g, ok := d.get(names[i])
+			if !ok && d.size >= t.most {
+				refused = names[i]
+				continue
+			}
 			if !ok {
 				made := protocol.NewSubscriptionGroupConfig(strings.Clone(names[i])) // it may be part of a request
 				g = &made
@@ -243,6 +255,10 @@ func (t *groupTable) findAll(names []string) ([]*protocol.SubscriptionGroupConfi
 	})
 	if err != nil {
 		return nil, err
+	}
+	if t.full.rises(refused != "") {
+		t.log.Error().Str("group", refused).Int("groups", t.most).
+			Msg("there are too many consumer groups: clients make no more of them, and those without a group do not consume")
 	}
 	return found, nil
 }

@@ -1,12 +1,14 @@
 package broker
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mq-server/mq/protocol"
@@ -129,6 +131,61 @@ func TestFindGroup(t *testing.T) {
 	})
 	require.ErrorIs(t, err, errDisk)
 	require.ErrorContains(t, err, "subscriptionGroup.json could not be written")
+}
+
+// Clients make no more groups than there is room for, and the log says so once.
+func TestTooManyGroups(t *testing.T) {
+	tg := newTestGroups(t)
+	var log bytes.Buffer
+	tg.groupTable.log = zerolog.New(&log)
+	tg.most = len(systemGroups) + 2
+	find := func(names ...string) (made []string) {
+		t.Helper()
+		groups, err := tg.findAll(names)
+		require.NoError(t, err)
+		for i, g := range groups {
+			if g != nil {
+				require.Equal(t, names[i], g.GroupName)
+				made = append(made, g.GroupName)
+			}
+		}
+		return made
+	}
+	tg.step(2, func() error {
+		require.Equal(t, []string{"A", "TOOLS_CONSUMER", "B", "A"}, find("A", "TOOLS_CONSUMER", "B", "C", "A", "D"))
+		return nil
+	})
+	tg.step(0, func() error {
+		require.Equal(t, []string{"A"}, find("E", "A"))
+		return nil
+	})
+	require.Equal(t, 1, strings.Count(log.String(), "too many consumer groups"))
+	tg.step(1, func() error { return tg.update(protocol.NewSubscriptionGroupConfig("ByTool")) })
+	require.Empty(t, find("E"))
+	for _, name := range []string{"A", "ByTool"} {
+		require.NoError(t, tg.delete(name))
+	}
+	require.Equal(t, []string{"E"}, find("E"))
+	require.Empty(t, find("F"))
+	require.Equal(t, 2, strings.Count(log.String(), "too many consumer groups"))
+}
+
+func TestDraftSize(t *testing.T) {
+	type thing struct{ name string }
+	table := newConfigTable([]*thing{{"A"}, {"B"}}, func(x *thing) string { return x.name })
+	d := newConfigDraft(table, protocol.DataVersion{}, 0)
+	for _, change := range []struct {
+		name   string
+		change func()
+	}{
+		{"put what there is", func() { d.put(&thing{"A"}) }}, {"again", func() { d.put(&thing{"A"}) }},
+		{"remove", func() { d.remove("A") }}, {"again", func() { d.remove("A") }}, {"remove another", func() { d.remove("B") }},
+		{"put back", func() { d.put(&thing{"A"}) }}, {"put a new one", func() { d.put(&thing{"C"}) }},
+		{"remove it", func() { d.remove("C") }}, {"remove what there is not", func() { d.remove("D") }},
+	} {
+		change.change()
+		require.Len(t, d.finish().sorted, d.size, change.name)
+	}
 }
 
 func TestUpdateGroups(t *testing.T) {

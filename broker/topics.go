@@ -19,6 +19,10 @@ const (
 	sysFlagUnitSub = 2
 )
 
+// maxMadeTopics bounds the topics that are made because somebody sends to them: from there on only tools make topics, and
+// groups their retry topics. The original has no bound.
+const maxMadeTopics = 2 * maxMadeGroups
+
 // topicSettings are the settings that topics depend on.
 type topicSettings struct {
 	BrokerName, ClusterName            string
@@ -57,7 +61,10 @@ type topicTable struct {
 	settings func() topicSettings
 	changed  func(names []string)
 	now      func() time.Time
+	log      zerolog.Logger
 	system   map[string]bool // names of system topics; never changed
+	most     int             // maxMadeTopics
+	full     edge            // no more topics were made
 }
 
 // topicState is one immutable state of the table.
@@ -86,7 +93,7 @@ func newTopic(name string, queues, perm, sysFlag int32, order bool) *protocol.To
 // openTopics reads topics.json, puts the missing system topics in, and writes the file if that changed anything, there was
 // none, or it was damaged. The data version changes only if the table is not the one of the file.
 func openTopics(opts topicOptions) (*topicTable, error) {
-	t := &topicTable{settings: opts.Settings, changed: opts.Changed, now: opts.Now}
+	t := &topicTable{settings: opts.Settings, changed: opts.Changed, now: opts.Now, log: opts.Log, most: maxMadeTopics}
 	if t.now == nil {
 		t.now = time.Now
 	}
@@ -321,8 +328,8 @@ func popRetryTopics(topic, group string) []string {
 	return []string{retryTopicPrefix + group + "_" + topic, retryTopicPrefix + group + "+" + topic}
 }
 
-// createOnSend returns the topic that a message is sent to, and makes it if there is none and that is allowed: like
-// defaultTopic if that hands its settings down, with at most clientQueueNums queues; a retry topic else with one queue.
+// createOnSend returns the topic that a message is sent to, and makes it if there is none, that is allowed, and there are not
+// maxMadeTopics: like defaultTopic if that hands its settings down, with at most clientQueueNums queues; a retry topic else with one queue.
 // It returns nil without an error if there is no such topic and none is to be made. Source: spec/broker.md §3.6.
 func (t *topicTable) createOnSend(name, defaultTopic string, clientQueueNums int32, unitMode bool) (*protocol.TopicConfig, error) {
 	if topic, ok := t.get(name); ok {
@@ -345,6 +352,7 @@ func (t *topicTable) createOnSend(name, defaultTopic string, clientQueueNums int
 		sysFlag = sysFlagUnit
 	}
 	var made *protocol.TopicConfig
+	full := false
 	err := t.file.commit(func(d *topicDraft) error {
 		topic, ok := d.get(name)
 		if ok {
@@ -369,11 +377,18 @@ func (t *topicTable) createOnSend(name, defaultTopic string, clientQueueNums int
 		default:
 			return nil
 		}
+		if full = d.size >= t.most; full {
+			made = nil
+			return nil
+		}
 		d.change(made, true)
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if t.full.rises(full) {
+		t.log.Error().Str("topic", name).Int("topics", t.most).Msg("there are too many topics: sending to topics that there are not makes no more of them")
 	}
 	return made, nil
 }

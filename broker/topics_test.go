@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mq-server/mq/conf"
@@ -288,6 +290,33 @@ func TestCreateOnSend(t *testing.T) {
 		for _, topic := range topics {
 			require.Same(t, topics[0], topic)
 		}
+	})
+	t.Run("no more than there is room for", func(t *testing.T) {
+		tt := newTestTopics(t)
+		var log bytes.Buffer
+		tt.topicTable.log = zerolog.New(&log)
+		topics, _ := tt.snapshot()
+		tt.most = len(topics) + 1
+		tt.step(1, []string{"T"}, create(tt, "T", "TBW102", 4, false))
+		for _, name := range []string{"U", "%RETRY%U"} {
+			tt.step(0, nil, func() error {
+				topic, err := tt.createOnSend(name, "TBW102", 4, false)
+				require.Nil(t, topic)
+				return err
+			})
+		}
+		tt.step(0, nil, create(tt, "T", "TBW102", 4, false))
+		tt.step(1, []string{"ByTool"}, func() error { return tt.update(*newTopic("ByTool", 1, 6, 0, false), "") })
+		tt.step(1, []string{"%RETRY%G"}, func() error {
+			_, err := tt.ensureRetryTopics([]retryTopic{{group: "G", queues: 1}})
+			return err
+		})
+		require.Equal(t, 1, strings.Count(log.String(), "too many topics"))
+		for _, name := range []string{"T", "ByTool", "%RETRY%G"} {
+			_, err := tt.delete(name, nil)
+			require.NoError(t, err)
+		}
+		tt.step(1, []string{"U"}, create(tt, "U", "TBW102", 4, false))
 	})
 	t.Run("not on disk, not made", func(t *testing.T) {
 		tt := newTestTopics(t)
