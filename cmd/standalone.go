@@ -25,7 +25,7 @@ const standaloneName = "standalone"
 
 const standaloneText = `Everything is kept under DIR, and found again by the next start:
 
-  DIR/store/                            topics and consumer groups
+  DIR/store/                            topics, consumer groups and their offsets
   DIR/store/config/broker.properties    the broker's configuration, if it has been updated
   DIR/namesrv/                          key-value configuration and namesrv.properties of the NameServer
 
