@@ -110,34 +110,22 @@ func anyOf(b protocol.BrokerData) string {
 //
 // Errors: ErrTarget, those of brokersOf, and a cluster without master.
 func (c *Client) masters(ctx context.Context, t Target) ([]string, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	if t.Broker != "" {
-		return []string{t.Broker}, nil
-	}
-	info, err := c.clusterInfo(ctx)
-	if err != nil {
-		return nil, err
-	}
-	brokers, err := brokersOf(info, t.Cluster)
-	if err != nil {
-		return nil, err
-	}
-	var addrs []string
-	for _, b := range brokers {
-		if addr := masterOf(b); addr != "" {
-			addrs = append(addrs, addr)
-		}
-	}
-	if addrs == nil {
+	addrs, err := c.members(ctx, t, func(id int64) bool { return id == 0 })
+	if err == nil && len(addrs) == 0 {
 		return nil, fmt.Errorf("cluster %q has no master", t.Cluster)
 	}
-	return addrs, nil
+	return addrs, err
 }
 
 // all returns the broker of a target, or all brokers of its cluster by name and id.
+//
+// Errors: as masters, but a cluster without master is none.
 func (c *Client) all(ctx context.Context, t Target) ([]string, error) {
+	return c.members(ctx, t, func(int64) bool { return true })
+}
+
+// members returns the broker of a target, or the brokers of its cluster, by name and id, whose ids wanted asks for.
+func (c *Client) members(ctx context.Context, t Target, wanted func(id int64) bool) ([]string, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
@@ -155,7 +143,9 @@ func (c *Client) all(ctx context.Context, t Target) ([]string, error) {
 	var addrs []string
 	for _, b := range brokers {
 		for _, a := range b.BrokerAddrs {
-			addrs = append(addrs, a.Addr)
+			if wanted(a.ID) {
+				addrs = append(addrs, a.Addr)
+			}
 		}
 	}
 	return addrs, nil
