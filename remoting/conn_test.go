@@ -531,6 +531,63 @@ func TestLargeFrameGrowsWithArrival(t *testing.T) {
 }
 
 // TestEventsExactlyOnce opens and resets connections with requests on executors.
+// TestSweepOfLargeFrames has the frames that hold room cut off only while others wait, and as soon as it is their peers'
+// fault that they do.
+func TestSweepOfLargeFrames(t *testing.T) {
+	const limit = 10 * time.Second
+	arrive := func(l *largeFrame, until int) {
+		for len(l.buf) < until {
+			if l.full() {
+				require.NoError(t, l.grow())
+			}
+			l.took(min(len(l.space()), until-len(l.buf)))
+		}
+	}
+	unread := func(l *largeFrame, bytes int) { l.peer.out.written = bytes }
+	for _, c := range []struct {
+		name    string
+		arrived int
+		before  func(l *largeFrame, second int) // a sweep
+		alone   bool                            // nobody waits
+		cut     int                             // at which second; 0: never
+	}{
+		{name: "stalled", arrived: 100 << 10, cut: 4},
+		{name: "stalled, nobody waits", arrived: 100 << 10, alone: true},
+		{name: "slow", arrived: 300 << 10, before: func(l *largeFrame, second int) {
+			if second%2 == 0 {
+				l.took(smallFrame)
+			}
+		}, cut: 11},
+		{name: "complete, answers unread", arrived: mib, before: func(l *largeFrame, _ int) { unread(l, 1) }, cut: 3},
+		{name: "complete, answers unread every other time", arrived: mib, before: func(l *largeFrame, second int) { unread(l, second%2) }, cut: 5},
+		{name: "complete, answers unread, nobody waits", arrived: mib, before: func(l *largeFrame, _ int) { unread(l, 1) }, alone: true},
+		{name: "complete, earlier requests are not done", arrived: mib},
+		{name: "with its handler, answers unread", arrived: mib, before: func(l *largeFrame, _ int) { unread(l, 1); l.handed() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newLargeFrames(32*mib, 16*mib, limit)
+			f.sweep(time.Unix(0, 0))
+			l := f.frame(new(Peer), mib)
+			l.begun = time.Unix(0, 0)
+			arrive(l, c.arrived)
+			if !c.alone {
+				f.waiters = []*largeWaiter{{since: time.Unix(0, 0)}}
+			}
+			cut := 0
+			for second := 1; second <= 15 && cut == 0; second++ {
+				if c.before != nil {
+					c.before(l, second)
+				}
+				if stalled := f.sweep(time.Unix(int64(second), 0)); len(stalled) > 0 {
+					require.Equal(t, []*Peer{l.peer}, stalled)
+					cut = second
+				}
+			}
+			require.Equal(t, c.cut, cut)
+		})
+	}
+}
+
 func TestEventsExactlyOnce(t *testing.T) {
 	log := newEventLog()
 	exec := NewExecutor("test", 4, 1000)

@@ -155,6 +155,7 @@ func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *larg
 		large.release()
 		return err
 	}
+	large.handed()
 	p.tasks.Add(1)
 	run := func() {
 		defer p.tasks.Done()
@@ -407,4 +408,4 @@ func (c *core) sweep(ctx context.Context, idle func() time.Duration, peers func(
 	}
 }
 
-var errLargeStalled = errors.New("large frame not completed in time while others waited")
+var errLargeStalled = errors.New("its large frame held up others: not completed in time, or answers not taken before it")

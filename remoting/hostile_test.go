@@ -614,6 +614,64 @@ func TestStalledLargeFramesMakeWay(t *testing.T) {
 	attackers.Wait()
 }
 
+// A large frame that is complete cannot be handed to its executor while its peer does not take earlier answers. It holds
+// room all the while, and is cut off once others wait for it; so is a peer that takes its answers too slowly.
+func TestUnreadAnswersHoldNoRoom(t *testing.T) {
+	const limit = time.Second
+	for name, take := range map[string]func(net.Conn) error{
+		"nothing is read": func(net.Conn) error { return nil },
+		"a little is read at a time": func(c net.Conn) error {
+			_, err := io.CopyN(io.Discard, c, 100)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := startVictim(t, func(cfg *ServerConfig) {
+				cfg.Limits.LargeFrameTime = limit
+				cfg.SendBuffer = 4 << 10
+				cfg.Table[protocol.ReqGetBrokerClusterInfo] = Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
+					return Body(make([]byte, 8*mib)), nil
+				}}.On(NewExecutor("lists", 2, 100)).WithLargeAnswer()
+			})
+			w := startWitness(t, v.addr)
+			attack := append(frame(t, protocol.ReqGetBrokerClusterInfo, 1, "t", nil), frameOfSize(t, protocol.MaxFrame)...)
+			const attacks = 4
+			var attackers sync.WaitGroup
+			for range attacks {
+				c := dial(t, v.addr)
+				attackers.Go(func() { _, _ = c.Write(attack) })
+				attackers.Go(func() {
+					tick := time.NewTicker(10 * time.Millisecond)
+					defer tick.Stop()
+					for take(c) == nil && v.Connections() > 1 {
+						<-tick.C
+					}
+				})
+			}
+			require.Eventually(t, func() bool {
+				v.core.large.mu.Lock()
+				defer v.core.large.mu.Unlock()
+				return v.core.large.privileged != nil && len(v.core.large.waiters) > 0
+			}, 5*time.Second, time.Millisecond)
+			honest := dial(t, v.addr)
+			start := time.Now()
+			_, err := honest.Write(frameOfSize(t, 2*mib))
+			require.NoError(t, err)
+			got, err := readCommand(honest)
+			require.NoError(t, err)
+			require.Equal(t, int32(9), got.Opaque)
+			t.Logf("waited %s", time.Since(start))
+			require.Less(t, time.Since(start), 8*time.Second)
+			w.served(t, v.addr)
+			v.requireQuietLog(t, attacks)
+			require.Contains(t, v.log.String(), errLargeStalled.Error())
+			v.closeAll()
+			attackers.Wait()
+		})
+	}
+}
+
 // N8: a request is answered once and alike in whatever pieces it arrives, plain and over TLS, with a PROXY header and
 // without.
 func TestN8AnySegmentation(t *testing.T) {

@@ -90,7 +90,7 @@ func (in *input) space() []byte {
 // took notes that n bytes were read into space.
 func (in *input) took(n int) {
 	if in.large != nil {
-		in.large.buf = in.large.buf[:len(in.large.buf)+n]
+		in.large.took(n)
 		return
 	}
 	in.w += n
@@ -160,7 +160,6 @@ func (p *Peer) next() (frame []byte, large *largeFrame, err error) {
 			return nil, nil, nil
 		}
 		in.large = nil
-		l.arrived()
 		return l.buf[4:], l, nil
 	}
 	have := in.w - in.r

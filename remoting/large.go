@@ -3,6 +3,7 @@ package remoting
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,7 +13,9 @@ import (
 // A frame takes room as its buffer grows, that is for what has arrived and not for what its length promises:
 // promising costs nothing and keeps nobody out. When there is no room, it waits, in the order of arrival, with the
 // rest of its bytes unread in its socket. So that frames which wait for each other can finish, one of them at a
-// time is privileged: it need not ask. Who holds room and does not finish in time while others wait is to be closed.
+// time is privileged: it need not ask. Whose frame holds room while others wait is to be closed if it does not arrive in
+// time, and much earlier if its peer does nothing for it: sends no more of it, or does not take the answers that have
+// to be taken before it can be handled.
 type largeFrames struct {
 	limit int64         // bytes, without those of the privileged frame
 	time  time.Duration // Limits.LargeFrameTime
@@ -21,11 +24,12 @@ type largeFrames struct {
 	used       int64                    // room of all frames but the privileged one; guarded by mu
 	privileged *largeFrame              // guarded by mu
 	waiters    []*largeWaiter           // guarded by mu
-	reading    map[*largeFrame]struct{} // those that hold room and are not complete; guarded by mu
+	reading    map[*largeFrame]struct{} // those that hold room and have not been handed to their handler; guarded by mu
 	free       [][]byte                 // guarded by mu; together at most maxSpare bytes
 	spare      int64                    // bytes in free; guarded by mu
 	maxSpare   int64
 	freedAt    time.Time // when free was used last; guarded by mu
+	sweptAt    time.Time // owned by the sweeper
 }
 
 // largeWaiter is a frame that waits for more room.
@@ -108,19 +112,30 @@ func (f *largeFrames) promote() {
 }
 
 // sweep returns the peers that have taken too long over their frame while others wait, and drops buffers that
-// have been unused for a while.
+// have been unused for a while. Only one goroutine calls it.
 func (f *largeFrames) sweep(now time.Time) (stalled []*Peer) {
+	elapsed := min(now.Sub(f.sweptAt), time.Second) // after a pause of the whole process no peer is to blame for it
+	f.sweptAt = now
+	var holders []*largeFrame
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.waiters) > 0 && now.Sub(f.waiters[0].since) > f.time {
+	if len(f.waiters) > 0 {
+		overdue := now.Sub(f.waiters[0].since) > f.time
 		for l := range f.reading {
-			if now.Sub(l.begun)-l.waited > f.time {
+			if overdue && !l.arrived() && now.Sub(l.begun)-l.waited > f.time {
 				stalled = append(stalled, l.peer)
+			} else {
+				holders = append(holders, l)
 			}
 		}
 	}
 	if f.spare > 0 && now.Sub(f.freedAt) > keepBuffers {
 		f.free, f.spare = nil, 0
+	}
+	f.mu.Unlock()
+	for _, l := range holders {
+		if l.lags(elapsed) > f.time/4 {
+			stalled = append(stalled, l.peer)
+		}
 	}
 	return stalled
 }
@@ -169,6 +184,10 @@ type largeFrame struct {
 
 	begun time.Time // when its length was read
 
+	got  atomic.Int64  // len(buf), for the sweeper
+	seen int64         // got when the sweeper last saw it get on; owned by the sweeper
+	lag  time.Duration // how long others have waited for the peer; owned by the sweeper
+
 	room   int64         // bytes taken from owner; guarded by owner.mu
 	waited time.Duration // for room; guarded by owner.mu
 }
@@ -209,9 +228,35 @@ func (l *largeFrame) grow() error {
 	return nil
 }
 
-// arrived notes that the frame is complete.
-func (l *largeFrame) arrived() {
-	if l.size <= smallFrame {
+// took notes that n more bytes are in the buffer.
+func (l *largeFrame) took(n int) {
+	l.buf = l.buf[:len(l.buf)+n]
+	l.got.Store(int64(len(l.buf)))
+}
+
+// arrived is complete for others than the connection's goroutine.
+func (l *largeFrame) arrived() bool { return l.got.Load() == int64(l.size) }
+
+// lags adds the time since the last sweep to lag if the peer has done nothing for the frame, and returns lag. While the
+// frame arrives a stretch of it starts lag anew. Then it adds up: earlier answers may be taken bit by bit. That earlier
+// requests are still being handled is not the peer's fault. Only the sweeper calls it.
+func (l *largeFrame) lags(elapsed time.Duration) time.Duration {
+	switch got := l.got.Load(); {
+	case got == int64(l.size):
+		if l.peer.takesAnswers() {
+			return 0
+		}
+	case got-l.seen >= smallFrame:
+		l.seen, l.lag = got, 0
+		return 0
+	}
+	l.lag += elapsed
+	return l.lag
+}
+
+// handed notes that the frame is its handler's now, whatever its peer does. nil is allowed.
+func (l *largeFrame) handed() {
+	if l == nil || l.size <= smallFrame {
 		return
 	}
 	l.owner.mu.Lock()

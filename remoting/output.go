@@ -232,6 +232,13 @@ func (p *Peer) begin(n int) error {
 	return nil
 }
 
+// takesAnswers tells whether no output waits to be taken by the peer.
+func (p *Peer) takesAnswers() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.pending() == 0
+}
+
 // done counts requests as no longer in flight and wakes those who wait for room. Callers hold mu.
 func (p *Peer) done(requests, bytes int) {
 	p.requests -= requests
