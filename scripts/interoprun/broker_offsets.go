@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,7 @@ import (
 func (s *suite) brokerOffsets() {
 	defer s.endAll()
 	var all []func()
-	part := func(name string, run func(*seat), settings ...string) { // ports are found one after the other
+	part := func(name string, run func(*seat), settings ...string) *seat { // ports are found one after the other
 		namesrv := s.newWorld(name + "-namesrv")
 		b := s.newSeat(name, settings...)
 		b.namesrv = namesrv
@@ -31,15 +32,20 @@ func (s *suite) brokerOffsets() {
 				run(b)
 			}
 		})
+		return b
 	}
 	slaves := []*seat{s.newSeat("offsets-slave-4", "brokerRole=SLAVE", "brokerId=1"), s.newSeat("offsets-slave-5", "brokerRole=SLAVE", "brokerId=2")}
 	part("offsets-master", func(b *seat) { b.hasSlaves(slaves) }, "bindAddress=127.0.0.2")
+	acting := s.newSeat("offsets-acting-slave", "brokerRole=SLAVE", "brokerId=1", "enableSlaveActingMaster=true")
+	part("offsets-acting", func(b *seat) { b.isActedFor(acting) }, "enableSlaveActingMaster=true").namesrv.set("supportActingMaster=true")
 	for _, line := range lines {
 		for name, turns := range map[string][]string{"java": {line, "mq", line}, "mq": {"mq", line, "mq"}} {
 			part("offsets-"+name+"-first-"+line[:1], func(b *seat) { b.passOffsets(turns) },
 				"flushConsumerOffsetInterval=1000", "consumerOffsetUpdateVersionStep=2")
 		}
 	}
+	java := s.newSeat("offsets-same-java")
+	part("offsets-same", func(b *seat) { b.sameOffsets(java) })
 	part("offsets-killed", (*seat).loseNoOffsets)
 	part("offsets", (*seat).offsetsOfClients)
 
@@ -261,6 +267,117 @@ func (b *seat) fileHas(want map[string]string) error {
 	return lacking(have, want)
 }
 
+// sameOffsets sends the same random requests to mq's broker and a Java broker: they give the same answers and come to have the
+// same offsets.
+func (b *seat) sameOffsets(java *seat) {
+	s := b.s
+	const rounds, perRound = 40, 100
+	if !s.check("offsets-same: mq broker and the Java broker start", func() error {
+		return errors.Join(b.start(b.namesrv.addr), java.startJava(javaBroker, b.namesrv.addr))
+	}) {
+		return
+	}
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	codes := map[int]int{} // times, by code of the answer
+	if s.check(fmt.Sprintf("offsets-same: same answers to %d random requests, same offsets after every %d", rounds*perRound, perRound), func() error {
+		return b.dialed(func(mq *caller) error {
+			return java.dialed(func(other *caller) error {
+				for range rounds {
+					for range perRound {
+						code, err := sameRandomAnswer(random, mq, other)
+						if err != nil {
+							return fmt.Errorf("seed %d: %w", seed, err)
+						}
+						codes[code]++
+					}
+					mine, err1 := mq.offsets()
+					theirs, err2 := other.offsets()
+					delete(mine, "dataVersion") // has the time of the start
+					delete(theirs, "dataVersion")
+					if err := errors.Join(err1, err2, lacking(mine, theirs), lacking(theirs, mine)); err != nil {
+						return fmt.Errorf("seed %d: 43: %w", seed, err)
+					}
+				}
+				return nil
+			})
+		})
+	}) {
+		s.note("answers by code: %v", codes)
+	}
+}
+
+// sameRandomAnswer sends a random request to both and compares the answers, of which it returns the code.
+func sameRandomAnswer(random *rand.Rand, mq, java *caller) (int, error) {
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	group := func() string { return pick("GroupA", "GroupB", "GroupC", "Group-%d", "Unknown") }
+	topic := func() string { return pick("TopicA", "TopicB", "TopicC", "%RETRY%GroupA", "TBW102", "Nowhere") }
+	number := func() string { return strconv.Itoa(random.IntN(20) - 2) }
+	var ext map[string]string
+	var body []byte
+	code := []int{15, 15, 15, 15, 15, 15, 14, 14, 14, 14, 300, 343, 314, 17, 200, 207, 215}[random.IntN(17)]
+	switch code {
+	case 15:
+		ext = map[string]string{"consumerGroup": group(), "topic": topic(), "queueId": number(), "commitOffset": number()}
+	case 14:
+		ext = map[string]string{"consumerGroup": group(), "topic": topic(), "queueId": number()}
+		if random.IntN(3) == 0 {
+			ext["setZeroIfNotFound"] = pick("true", "false")
+		}
+	case 300:
+		ext = map[string]string{"topic": topic()}
+	case 343:
+		ext = map[string]string{"group": group()}
+	case 314:
+		ext = map[string]string{"srcGroup": group(), "destGroup": group(), "topic": topic(), "offline": pick("true", "false")}
+	case 17:
+		ext = newTopic(pick("TopicA", "TopicB", "TopicC", "%RETRY%GroupA"), 4)
+	case 200:
+		body = newGroup(pick("GroupA", "GroupB", "GroupC", "Group-%d"), 16)
+	case 207:
+		if random.IntN(4) > 0 { // else few groups have offsets
+			code, body = 200, newGroup("GroupA", 16)
+			break
+		}
+		ext = map[string]string{"groupName": group(), "cleanOffset": "true"} // without, Java 5.5.0 makes the group anew
+	case 215:
+		if random.IntN(4) > 0 {
+			code, ext = 17, newTopic("TopicA", 4)
+			break
+		}
+		ext = map[string]string{"topic": pick("TopicA", "TopicB", "TopicC", "%RETRY%GroupA", "Nowhere")}
+	}
+	if code == 15 || code == 14 {
+		switch random.IntN(30) {
+		case 0:
+			delete(ext, pick("queueId", "commitOffset"))
+		case 1:
+			ext["queueId"] = pick("", "x", "2147483648", "-0", "+1", "1.0", " 1")
+		case 2:
+			ext["commitOffset"] = pick("", "x", "9223372036854775808", "9223372036854775807", "-9223372036854775808", "+7", "1e3")
+		case 3:
+			ext["consumerGroup"] = pick("", " ", "a@b")
+		case 4:
+			ext["topic"] = pick("", "  ", "a@b")
+		}
+	}
+	h1, b1, err1 := mq.call(code, 513, ext, body)
+	h2, b2, err2 := java.call(code, 513, ext, body)
+	v1, err3 := byValue(anyAddr(string(b1)))
+	v2, err4 := byValue(anyAddr(string(b2)))
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return 0, fmt.Errorf("%d %v %s: %w", code, ext, body, err)
+	}
+	if h2.Code == 1 { // remarks are those of exceptions
+		h1.Remark, h2.Remark = "", ""
+	}
+	h1.Opaque, h1.Language, h2.Opaque, h2.Language = 0, "", 0, ""
+	if fmt.Sprint(h1) != fmt.Sprint(h2) || v1 != v2 {
+		return 0, fmt.Errorf("%d %v %s\nmq   %v %s\nJava %v %s", code, ext, body, h1, b1, h2, b2)
+	}
+	return h1.Code, nil
+}
+
 // loseNoOffsets ends mq's broker in several ways and looks at what is left.
 func (b *seat) loseNoOffsets() {
 	s := b.s
@@ -390,6 +507,9 @@ func (b *seat) offsetsOfClients() {
 	w := &world{s: s, name: "offsets", dir: b.dir}
 	clients, admins := map[string]*process{}, map[string]*process{}
 	for _, line := range lines {
+		if line[0] != '4' {
+			w.env = []string{"ROCKETMQ_SERIALIZE_TYPE=ROCKETMQ"} // one line speaks JSON, the other the binary codec
+		}
 		if !s.check("offsets: the programs of "+line+" start", func() (err error) {
 			if clients[line], err = w.java("client-"+line[:1], line, true, "Offsets"); err != nil {
 				return err

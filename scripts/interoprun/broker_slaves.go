@@ -181,6 +181,31 @@ func (b *seat) hasSlaves(slaves []*seat) {
 	}
 }
 
+// isActedFor lets a Java slave of 5.5.0 take mq's place for reading while mq's broker is away.
+func (b *seat) isActedFor(slave *seat) {
+	s := b.s
+	route := func(want string) error {
+		return within(45*time.Second, func() error { return routeHasText(b.namesrv.addr, "TBW102", `"brokerAddrs":{`+want+`}`) })
+	}
+	both := fmt.Sprintf(`"0":%q,"1":%q`, b.addr, slave.addr)
+	if !s.check("offsets-acting: a slave that may act for mq broker joins it", func() error {
+		return firstError(
+			func() error { return b.start(b.namesrv.addr) },
+			func() error { return slave.startJava(lines[1], b.namesrv.addr) },
+			func() error { return route(both) },
+		)
+	}) {
+		return
+	}
+	s.check("offsets-acting: mq broker is killed, and the slave is master in the routes", func() error {
+		b.kill()
+		return route(fmt.Sprintf(`"0":%q`, slave.addr))
+	})
+	s.check("offsets-acting: mq broker is back, and the slave is slave again", func() error {
+		return firstError(func() error { return b.start(b.namesrv.addr) }, func() error { return route(both) })
+	})
+}
+
 // least is how many times a slave asks a code: of 5.5.0 there are two pages of topics and of groups.
 func least(line string, code int) int {
 	if line[0] != '4' && (code == 21 || code == 201) {

@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&s.mq, "mq", "", "the mq binary")
 	flag.StringVar(&s.goclient, "goclient", "", "the binary of scripts/interoprun/goclient")
 	flag.StringVar(&s.peers, "peers", "", "where scripts/peers/install put the Java peers")
-	only := flag.String("only", "", "a part: java (the Java NameServer alone, to see that the checks are right), swap (java, then mq in its place), mq, broker (mq's broker), or broker-admin, broker-killed, broker-silence, broker-20k, broker-100k, broker-folders")
+	only := flag.String("only", "", "a part: java (the Java NameServer alone, to see that the checks are right), swap (java, then mq in its place), mq, broker (mq's broker), or broker-admin, broker-killed, broker-silence, broker-20k, broker-100k, broker-folders, broker-offsets")
 	keep := flag.Bool("keep", false, "leave the working directory")
 	flag.Parse()
 

@@ -19,8 +19,9 @@ type world struct {
 	s       *suite
 	name    string
 	dir     string
-	addr    string // of the NameServer
-	conf    string // its properties file
+	addr    string   // of the NameServer
+	env     []string // of Java programs, besides
+	conf    string   // its properties file
 	server  *process
 	brokers map[string]*process // by line
 	ports   map[string]int      // of the brokers, by line
@@ -44,6 +45,17 @@ func (s *suite) newWorld(name string) *world {
 		panic(err) // a fresh temporary directory
 	}
 	return w
+}
+
+// set adds settings to the properties of the NameServer, before it starts.
+func (w *world) set(settings ...string) {
+	text, err := os.ReadFile(w.conf)
+	if err == nil {
+		err = os.WriteFile(w.conf, append(text, strings.Join(settings, "\n")+"\n"...), 0o644)
+	}
+	if err != nil {
+		panic(err) // a fresh temporary directory
+	}
 }
 
 // nextPort is where freePorts goes on: below the range that systems take ports for outgoing connections from, since what it
@@ -87,7 +99,7 @@ func (w *world) java(name, line string, talk bool, main string, args ...string) 
 	argv := append([]string{"java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}, strings.Fields(string(flags))...)
 	argv = append(argv, "-Duser.home="+w.s.subdir(w.name+"/home-"+name), "-Drmq.logback.configurationFile="+filepath.Join(home, "conf", logback),
 		"-Dlogback.configurationFile="+filepath.Join(home, "conf", logback), "-cp", filepath.Join(home, "lib", "*")+":"+filepath.Join(home, "java"), main)
-	return w.s.start(w.name+" "+name, talk, []string{"ROCKETMQ_HOME=" + home, "NAMESRV_ADDR="}, append(argv, args...)...)
+	return w.s.start(w.name+" "+name, talk, append([]string{"ROCKETMQ_HOME=" + home, "NAMESRV_ADDR="}, w.env...), append(argv, args...)...)
 }
 
 func (w *world) startJava() error { return w.startNamesrv(javaNamesrv) }
