@@ -5,6 +5,8 @@ package broker
 //
 //   - 15 makes neither group nor topic. It says that one is missing as 5.x does; 4.9 keeps offsets of anything.
 //   - 15 is answered before the offset is on disk, as by the original: flushConsumerOffsetInterval is what a crash can cost.
+//   - 14 knows what has been committed and nothing else: there is no store yet that could tell a young queue, which consumers
+//     begin at 0.
 //   - 314 copies every topic that it is asked for; the original copies nothing if none is named.
 //   - 300 and 343 are ordered.
 
@@ -48,7 +50,7 @@ func (s *Server) updateConsumerOffset(_ context.Context, req *remoting.Request[p
 		return nil, err
 	}
 	if h.CommitOffset.Value < before {
-		s.log.Warn().Str("consumerGroup", h.ConsumerGroup).Str("topic", h.Topic).Int32("queueId", h.QueueID.Value).
+		s.few.Warn().Str("consumerGroup", h.ConsumerGroup).Str("topic", h.Topic).Int32("queueId", h.QueueID.Value).
 			Int64("commitOffset", h.CommitOffset.Value).Int64("storeOffset", before).Str("remoteAddr", req.Peer.RemoteAddr()).
 			Msg("consumer offset goes back")
 	}

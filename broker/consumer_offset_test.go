@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -124,6 +126,20 @@ func TestConsumerManageProcessor(t *testing.T) {
 	require.Nil(t, b.topic("Tno"))
 	require.Contains(t, b.Log.String(), "consumer offset goes back")
 	fast.close()
+}
+
+// A client whose offsets go back all the time does not fill the disk with log lines.
+func TestFewLinesAboutOffsetsThatGoBack(t *testing.T) {
+	b := startOffsetBroker(t)
+	started := time.Now()
+	for range 50 {
+		b.Admin().must(protocol.ReqUpdateConsumerOffset, offsetFields("G", "T", "0", "2"), "")
+		b.Admin().must(protocol.ReqUpdateConsumerOffset, offsetFields("G", "T", "0", "1"), "")
+	}
+	most := 10 * (2 + int(time.Since(started)/time.Second))
+	lines := strings.Count(b.Log.String(), "consumer offset goes back")
+	require.GreaterOrEqual(t, lines, 10)
+	require.LessOrEqual(t, lines, min(most, 50))
 }
 
 // Commits are oneway in clients; what follows on the connection finds them.
@@ -328,7 +344,7 @@ func TestCloneGroupOffset(t *testing.T) {
 	consumer.close()
 }
 
-// What cannot be written is not answered with success, and the broker says so when it ends.
+// What cannot be written is not answered with success.
 func TestOffsetsDiskFailure(t *testing.T) {
 	b := startOffsetBroker(t)
 	c := b.Admin()

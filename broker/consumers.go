@@ -171,7 +171,6 @@ func (m *consumerManager) subscribe(g *consumerGroup, list []protocol.Subscripti
 	if s.subscriptions == nil {
 		s.subscriptions = make(map[string]*protocol.SubscriptionData, len(list))
 	}
-	kept := 0 // topics of the list
 	for i := range list {
 		sub := &list[i]
 		old := s.subscriptions[sub.Topic]
@@ -195,7 +194,7 @@ func (m *consumerManager) subscribe(g *consumerGroup, list []protocol.Subscripti
 		for i := range list {
 			listed[list[i].Topic] = struct{}{}
 		}
-		if kept = len(listed); kept < len(s.subscriptions) {
+		if len(listed) < len(s.subscriptions) {
 			for topic, sub := range s.subscriptions {
 				if _, ok := listed[topic]; !ok {
 					m.resize(g, -subscriptionSize(sub))

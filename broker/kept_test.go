@@ -51,6 +51,22 @@ func TestNothingKeepsARequestAlive(t *testing.T) {
 			kept(topic)
 		}
 	}
+
+	offsets := openTestOffsets(t, t.TempDir())
+	offsets.put(t, part("Topic"), part("Group"), 0, 1)
+	require.NoError(t, offsets.clone(part("Group"), part("+message"), []string{part("Topic")}))
+	for topic, groups := range offsets.byTopic {
+		kept(topic)
+		for group, g := range groups {
+			kept(group, g.key)
+		}
+	}
+	for group, topics := range offsets.byGroup {
+		kept(group)
+		for topic := range topics {
+			kept(topic)
+		}
+	}
 }
 
 // What is forbidden is kept for names only that a group and a topic may have.

@@ -442,6 +442,20 @@ func TestOddOffsets(t *testing.T) {
 	require.Equal(t, string(table.content()), string(again.content()))
 }
 
+// A file full of entries that cannot be used, with names and values of any length, costs some log lines.
+func TestManyOddEntries(t *testing.T) {
+	odd := make([]protocol.OddEntry, 103)
+	for i := range odd {
+		odd[i] = protocol.OddEntry{Name: strings.Repeat("n", 1<<16), JSON: strings.Repeat("v", 1<<16), Err: errors.New("odd")}
+	}
+	var log bytes.Buffer
+	logOdd(odd, zerolog.New(&log), "topic", "cannot be used")
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	require.Len(t, lines, 101)
+	require.Less(t, len(lines[0]), 1<<10)
+	require.Contains(t, lines[100], `"more":3,`)
+}
+
 // After random changes, failed writes, saves and restarts the table is that of a plain map, and what was removed or copied
 // with success survives a restart without a save.
 func TestOffsetsModel(t *testing.T) {

@@ -193,7 +193,7 @@ func (m *producerManager) available(group string) *remoting.Peer {
 	if g := m.roster.groups[group]; g != nil {
 		g.state.turn++
 		for i := range min(availableTries, len(g.list)) {
-			candidates[i] = g.list[(int(g.state.turn)+i)%len(g.list)].peer
+			candidates[i] = g.list[(uint64(g.state.turn)+uint64(i))%uint64(len(g.list))].peer
 		}
 	}
 	m.mu.Unlock()

@@ -48,6 +48,7 @@ type Server struct {
 	conf     *conf.BrokerStore
 	tls      *remoting.TLS
 	log      zerolog.Logger
+	few      zerolog.Logger // for what one client can have logged with each request: some lines a second are enough
 	now      func() time.Time
 	started  time.Time
 	identity identity
@@ -94,6 +95,7 @@ func New(o Options) (_ *Server, err error) {
 		lock:     lock,
 		tls:      o.TLS,
 		log:      o.Log,
+		few:      o.Log.Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Second}),
 		now:      o.Now,
 		started:  o.Now(),
 		identity: newIdentity(cfg),

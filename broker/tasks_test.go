@@ -57,6 +57,18 @@ func TestRunEndsWhenAPartFails(t *testing.T) {
 	require.Error(t, err)
 }
 
+// A broker that cannot write its offsets when it ends says so, and not that all is well.
+func TestRunFailsWhenOffsetsAreNotSaved(t *testing.T) {
+	s := newTestServer(t, "", func(l net.Listener) net.Listener { return l })
+	s.offsets.put(t, "T", "G", 0, 1)
+	s.offsets.file.write = func([]byte) error { return os.ErrPermission }
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	err := s.Run(ctx)
+	require.ErrorIs(t, err, os.ErrPermission)
+	require.ErrorContains(t, err, "consumerOffset.json")
+}
+
 // Requests that have waited for longer than their family's limit are answered SYSTEM_BUSY, and have not happened; those of
 // other families are served all the while.
 func TestFastFailure(t *testing.T) {
