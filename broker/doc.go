@@ -17,8 +17,8 @@
 // # State
 //
 // Topics and groups outlive the process: a change is answered with success only after it is on disk, and is made whole or not
-// at all. Consumer offsets are written every few seconds and at the end, and at once when some are removed or copied. Clients and queue locks are memory
-// only; clients bring them back with their next heartbeats. The configuration is conf.BrokerStore's.
+// at all. Consumer offsets are written every few seconds and at the end, and at once when some are removed or copied. Clients
+// and queue locks are memory only; clients bring them back with their next heartbeats. The configuration is conf.BrokerStore's.
 //
 // A change of topics goes: topicTable writes the file, publishes the new table, and tells the registrar, which never waits.
 // What NameServers answer comes back through Server.registered.
@@ -33,7 +33,8 @@
 // # Limits
 //
 // What peers can make the broker keep is bounded, by constants: maxClientBytes, maxLockBytes, maxOffsetBytes, maxMadeGroups,
-// maxMadeTopics, maxQueueNums, maxRelayBytes. Tools may make as many groups and topics as they like.
+// maxMadeTopics, maxQueueNums, maxRelayBytes. Tools may make as many groups and topics as they like. What a peer could have
+// logged with each request is logged once (edge) or some times a second (Server.few).
 //
 // # Differences from the original
 //

@@ -3,6 +3,7 @@ package broker
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -76,7 +77,7 @@ type offsetTable struct {
 
 	size atomic.Int64 // about the bytes that all offsets take
 	most int64        // maxOffsetBytes
-	full edge         // there was no room
+	full edge         // something was refused, and nothing has been removed since
 
 	changes atomic.Int64 // since the start
 	needed  atomic.Int64 // so many changes of them must not be lost
@@ -244,6 +245,7 @@ func (t *offsetTable) commit(topic, group string, queueID int32, offset int64, a
 	if changed {
 		t.changed()
 	}
+	t.logRefusal(err)
 	return before, err
 }
 
@@ -258,16 +260,19 @@ func (t *offsetTable) findOrAdd(topic, group string) (*groupOffsets, error) {
 	return t.add(topic, group, nil), nil
 }
 
-// room returns an error if there is none for more bytes.
+// room returns errManyOffsets if there is none for more bytes.
 func (t *offsetTable) room(bytes int) error {
-	full := t.size.Load()+int64(bytes) > t.most
-	if t.full.rises(full) {
-		t.log.Error().Int64("bytes", t.most).Msg("no room for more consumer offsets: offsets of groups and queues that have none are refused")
-	}
-	if full {
+	if t.size.Load()+int64(bytes) > t.most {
 		return errManyOffsets
 	}
 	return nil
+}
+
+// logRefusal logs that there is no room, if that is why err refuses something, once until something has been removed.
+func (t *offsetTable) logRefusal(err error) {
+	if errors.Is(err, errManyOffsets) && t.full.rises(true) {
+		t.log.Error().Int64("bytes", t.most).Msg("no room for more consumer offsets: groups get none of topics and queues of which they have none")
+	}
 }
 
 // more takes bytes of the room.
@@ -364,6 +369,7 @@ func (t *offsetTable) remove(isOdd func(protocol.OddEntry) bool, from func() boo
 	}
 	t.mu.Unlock()
 	if removed {
+		t.full.rises(false)
 		t.mustSave()
 	}
 	return t.saveNeeded()
@@ -374,6 +380,7 @@ func (t *offsetTable) remove(isOdd func(protocol.OddEntry) bool, from func() boo
 func (t *offsetTable) clone(from, to string, topics []string) error {
 	cloned, err := t.cloneInMemory(from, to, topics)
 	if err != nil {
+		t.logRefusal(err)
 		return err
 	}
 	if cloned {

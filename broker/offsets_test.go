@@ -235,6 +235,10 @@ func TestOffsetsRoom(t *testing.T) {
 	requireSize()
 	table.put(t, "U", "G", 0, 8)
 	requireSize()
+	table.most = table.size.Load()
+	_, err := table.commit("U", "G", 1, 1, always)
+	require.ErrorIs(t, err, errManyOffsets)
+	require.Equal(t, 2, strings.Count(log.String(), "no room for more consumer offsets"))
 	require.NoError(t, table.removeGroup("G"))
 	require.Zero(t, table.size.Load())
 }
