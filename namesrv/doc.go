@@ -19,13 +19,13 @@
 //
 // Routes are answered on the goroutine of their connection, from ready bytes and without a lock. Changes of the route
 // table run on an executor that leaves one processor free for them, long lists on another. The route table's writer and
-// mu are taken in this order, its pendingMu and production.mu beside no other lock; kvStore and notifier belong to one
+// mu are taken in this order, its pendingMu beside no other lock; kvStore and notifier belong to one
 // goroutine each and have no lock. No two of these parts call each other with a lock held. When Run's context ends
 // routes are frozen, so that a server on its way out never tells of a topic without brokers.
 //
 // Beside the limits of remoting there are those of ready answers (answerCache), of answers for topics on very many
 // brokers (routeTable.making), of registrations being decoded (registrationText), of notices that wait, and of
-// questions to the production environment (maxQuestions).
+// questions to the production environment (maxQuestions). None of them is held while a client or broker is waited for.
 //
 // # Not here
 //

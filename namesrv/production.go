@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -72,14 +71,12 @@ type production struct {
 	self   string // our own address, never asked
 	log    zerolog.Logger
 	addrs  atomic.Pointer[[]string]
-	next   atomic.Uint32 // which address is asked first
-
-	mu     sync.Mutex
-	asking map[*remoting.Peer]int // questions that are under way for a connection, none is 0; guarded by mu
+	next   atomic.Uint32   // which address is asked first
+	asking *remoting.Quota // questions
 }
 
 func newProduction(p Production, unitName, self string, client *remoting.Client, log zerolog.Logger) *production {
-	q := &production{client: client, self: self, log: log, asking: map[*remoting.Peer]int{}}
+	q := &production{client: client, self: self, log: log, asking: remoting.NewQuota(maxQuestions)}
 	q.use(p.Addrs)
 	if len(p.Addrs) == 0 && p.AddressServer != "" {
 		q.url = remoting.AddressServerURL(p.AddressServer, cmp.Or(p.SubGroup, "nsaddr"), unitName)
@@ -128,26 +125,6 @@ func (q *production) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-	}
-}
-
-// begin counts a question for a connection, unless that has too many under way.
-func (q *production) begin(peer *remoting.Peer) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.asking[peer] >= maxQuestions {
-		return false
-	}
-	q.asking[peer]++
-	return true
-}
-
-// end undoes begin.
-func (q *production) end(peer *remoting.Peer) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.asking[peer]--; q.asking[peer] == 0 {
-		delete(q.asking, peer)
 	}
 }
 

@@ -88,12 +88,12 @@ func (s *Server) routeInfoOrProduction(_ context.Context, req *remoting.Request[
 
 	// To the connection's own limits the request is done when this handler returns.
 	peer, opaque := req.Peer, req.Command.Opaque
-	if !s.production.begin(peer) {
+	if !s.production.asking.Take(peer) {
 		return nil, remoting.ErrOverload
 	}
 	topic := protocol.Some(strings.Clone(h.Topic.Value)) // it is a part of the request's header, which may be large
 	taken := s.lookups.Go(func() {
-		defer s.production.end(peer)
+		defer s.production.asking.Give(peer)
 		var resp *remoting.Response
 		if route, err := s.production.route(peer.Context(), topic.Value); err == nil {
 			resp = remoting.Body(route.AppendJSON(nil, form))
@@ -104,7 +104,7 @@ func (s *Server) routeInfoOrProduction(_ context.Context, req *remoting.Request[
 		_ = peer.Respond(opaque, resp) // it fails if the peer is gone
 	})
 	if !taken {
-		s.production.end(peer)
+		s.production.asking.Give(peer)
 		return nil, remoting.ErrOverload
 	}
 	return nil, nil

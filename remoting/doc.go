@@ -28,9 +28,21 @@
 // ends after the idle time without a complete frame and without progress in writing, at the first byte that makes no frame,
 // and when it holds up others (see [CloseReason]).
 //
+// What connections share, and how long a peer that sends slowly or does not read can keep it from others:
+//
+//	room for large frames      while others wait a quarter of Limits.LargeFrameTime without sending more of its frame, or
+//	                           without taking the answers ahead of it; all of that time at most for a frame to arrive;
+//	                           not at all once the frame is its handler's
+//	workers and queues of      not at all: handlers do not wait for peers, nor answers for their being taken
+//	  executors
+//	Limits.Invokes             a call to it, until the caller's context ends
+//	places for connections     the idle time; with an answer that it takes bit by bit (writeStep), as long as it likes
+//
+// What handlers begin and leave to [Peer.Respond] is theirs to bound: see [Quota] and [Peer.RespondWait].
+//
 // # Locks
 //
-// Server.mu, Client.mu, Peer.mu, Executor.mu, largeFrames.mu and logLimit.mu never nest. None is held while reading,
+// Server.mu, Client.mu, Peer.mu, Executor.mu, largeFrames.mu, logLimit.mu and Quota.mu never nest. None is held while reading,
 // writing or calling a handler, hook or listener.
 //
 // # Differences from the original

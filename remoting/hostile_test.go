@@ -672,6 +672,45 @@ func TestUnreadAnswersHoldNoRoom(t *testing.T) {
 	}
 }
 
+// Peers that ask for work on executors and take none of the answers hold no worker, large answers or not.
+func TestUnreadAnswersHoldNoWorkers(t *testing.T) {
+	executor := NewExecutor("lists", 1, 1000)
+	list := Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
+		return Body(make([]byte, mib)), nil
+	}}.On(executor)
+	v := startVictim(t, func(cfg *ServerConfig) {
+		cfg.SendBuffer = 64 << 10
+		cfg.Table[protocol.ReqGetAllTopicListFromNameServer] = list
+		cfg.Table[protocol.ReqGetBrokerClusterInfo] = list.WithLargeAnswer()
+	})
+	w := startWitness(t, v.addr)
+	before := residentBytes(t)
+	const attacks = 10
+	for n := range attacks {
+		code := protocol.ReqGetAllTopicListFromNameServer
+		if n%2 == 0 {
+			code = protocol.ReqGetBrokerClusterInfo
+		}
+		_, err := dial(t, v.addr).Write(bytes.Repeat(frame(t, code, 1, "t", nil), 100))
+		require.NoError(t, err)
+	}
+	honest := dial(t, v.addr)
+	for n := range int32(20) {
+		start := time.Now()
+		_, err := honest.Write(frame(t, protocol.ReqGetBrokerClusterInfo, n, "t", nil))
+		require.NoError(t, err)
+		got, err := readCommand(honest)
+		require.NoError(t, err)
+		require.Equal(t, n, got.Opaque)
+		require.Len(t, got.Body, mib)
+		require.Less(t, time.Since(start), 2*time.Second)
+	}
+	eventually(t, func() bool { return executor.Stats().Running == 0 })
+	requireFlat(t, before, 250*mib) // five peers with 32 answers, five with one
+	w.served(t, v.addr)
+	require.Empty(t, v.logLines())
+}
+
 // N8: a request is answered once and alike in whatever pieces it arrives, plain and over TLS, with a PROXY header and
 // without.
 func TestN8AnySegmentation(t *testing.T) {

@@ -185,7 +185,25 @@ func (p *Peer) Respond(opaque int32, resp *Response) error {
 	if p.reason != 0 {
 		return ErrClosed
 	}
+	p.respond(opaque, resp)
+	return nil
+}
+
+// RespondWait is Respond for answers that may be large: it waits until the peer has taken earlier ones, or ctx ends.
+//
+// Errors: ErrClosed; ErrBusy, nothing was sent then.
+func (p *Peer) RespondWait(ctx context.Context, opaque int32, resp *Response) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.waitForRoom(ctx, len(resp.Body)); err != nil {
+		return err
+	}
+	p.respond(opaque, resp)
+	return nil
+}
+
+// respond adds an answer to the output. Callers hold mu.
+func (p *Peer) respond(opaque int32, resp *Response) {
 	appendResponse(&p.out.batch, p.core.codec, opaque, resp)
 	p.flushSoon()
-	return nil
 }

@@ -288,6 +288,48 @@ func TestHeldRequest(t *testing.T) { // spec/remoting.md §5.7
 	require.ErrorIs(t, peer.Respond(1, Success()), ErrClosed)
 }
 
+// TestHeldRequestsOfOnePeer has large answers to held requests wait until the peer has taken those before, and a peer have
+// no more of them than its share.
+func TestHeldRequestsOfOnePeer(t *testing.T) {
+	held := make(chan *Peer, 1)
+	s := startServer(t, ServerConfig{Log: zerolog.Nop(), SendBuffer: 64 << 10, Table: Table{
+		codeHold: {Handler: func(_ context.Context, p *Peer, _ *protocol.Command) (*Response, error) {
+			held <- p
+			return nil, nil
+		}},
+	}})
+	conn := dialTest(t, s)
+	conn.send(requestFrame(t, protocol.Command{Code: int32(codeHold)}))
+	peer := <-held
+	const size = 8 << 20
+	large := Body(make([]byte, size))
+	require.NoError(t, peer.RespondWait(noWait, 1, large), "nothing waits yet")
+	require.ErrorIs(t, peer.RespondWait(noWait, 2, large), ErrBusy)
+	third := make(chan error, 1)
+	go func() { third <- peer.RespondWait(context.Background(), 3, large) }()
+	for _, opaque := range []int32{1, 3} {
+		got := conn.receive()
+		require.Equal(t, opaque, got.Opaque)
+		require.Len(t, got.Body, size)
+	}
+	require.NoError(t, <-third)
+
+	q := NewQuota(2)
+	require.True(t, q.Take(peer))
+	require.True(t, q.Take(peer))
+	require.False(t, q.Take(peer))
+	require.True(t, q.Take(new(Peer)))
+	q.Give(peer)
+	require.True(t, q.Take(peer))
+	q.Give(peer)
+	q.Give(peer)
+	require.Len(t, q.taken, 1, "nothing is kept of a peer that has none")
+
+	conn.Close()
+	<-peer.Context().Done()
+	require.ErrorIs(t, peer.RespondWait(context.Background(), 4, large), ErrClosed)
+}
+
 type testHook struct {
 	before func(*protocol.Command) error
 	after  func(*Response)
