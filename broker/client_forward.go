@@ -31,7 +31,10 @@ const (
 	// maxRelays bounds the requests that are being passed on; further ones are answered SYSTEM_BUSY. The server's
 	// limit of calls to peers is to be no lower.
 	maxRelays = 1024
-	// maxRelayBytes bounds what such requests keep in memory until they are answered.
+	// maxRelaysOfOne bounds those of one connection, so that who asks silent consumers on and on leaves others room.
+	maxRelaysOfOne = 64
+	// maxRelayBytes bounds what such requests keep in memory until they are answered, and their answers until the askers
+	// take them.
 	maxRelayBytes = 256 << 20
 	// statusFanOut bounds the consumers that one 223 asks at a time.
 	statusFanOut = 256
@@ -120,23 +123,48 @@ func ownCommand(cmd *protocol.Command) (own *protocol.Command, size int) {
 	return own, size
 }
 
+// tooManyRelays is the answer when a limit of relays is reached.
+var tooManyRelays = &remoting.Error{Code: protocol.RespSystemBusy, Remark: "too many requests wait for consumers already"}
+
 // later runs ask, which keeps so many bytes, on a goroutine of its own and answers the request opaque of asker with what it
 // returns.
 func (s *clientService) later(asker *remoting.Peer, opaque int32, size int, ask func() *remoting.Response) (*remoting.Response, error) {
-	busy := func() error {
+	if !s.askers.Take(asker) {
+		return nil, tooManyRelays
+	}
+	done := func() {
 		s.relayed.Add(-int64(size))
-		return &remoting.Error{Code: protocol.RespSystemBusy, Remark: "too many requests wait for consumers already"}
+		s.askers.Give(asker)
 	}
-	if s.relayed.Add(int64(size)) > s.relayMost {
-		return nil, busy()
-	}
-	if !s.relays.Go(func() {
-		defer s.relayed.Add(-int64(size))
-		_ = asker.Respond(opaque, ask()) // fails if the asker has gone
+	if s.relayed.Add(int64(size)) > s.relayMost || !s.relays.Go(func() {
+		defer done()
+		s.relayAnswer(asker, opaque, ask())
 	}) {
-		return nil, busy()
+		done()
+		return nil, tooManyRelays
 	}
 	return nil, nil
+}
+
+// relayAnswer sends an answer to asker once it has taken earlier ones. The time for that is bounded, and so is what all askers
+// together may leave waiting.
+func (s *clientService) relayAnswer(asker *remoting.Peer, opaque int32, resp *remoting.Response) {
+	size := int64(len(resp.Body))
+	if header, ok := resp.Header.(rawHeader); ok {
+		for _, f := range header {
+			size += int64(len(f.Key) + len(f.Value))
+		}
+	}
+	defer s.relayed.Add(-size)
+	err := remoting.ErrBusy
+	if s.relayed.Add(size) <= s.relayMost {
+		ctx, cancel := context.WithTimeout(asker.Context(), s.relayTimeout)
+		defer cancel()
+		err = asker.RespondWait(ctx, opaque, resp)
+	}
+	if errors.Is(err, remoting.ErrBusy) {
+		_ = asker.Respond(opaque, &remoting.Response{Code: tooManyRelays.Code, Remark: tooManyRelays.Remark}) // fails if the asker has gone
+	}
 }
 
 // requireOffsetRequests refuses to send 220 or 221 to clients of which one is too old to know them.

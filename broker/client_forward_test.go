@@ -80,7 +80,7 @@ func TestConsumerRunningInfo(t *testing.T) {
 		consumer, admin := r.dial(), r.dial()
 		consumer.beat(newBeat("a").consumer("G", "T"))
 		wantNotice(t, consumer, "G")
-		const asked = 200 // more than a connection may have on executors
+		const asked = maxRelaysOfOne // more than a connection may have on executors
 		opaques := map[int32]bool{}
 		for range asked {
 			opaques[admin.send(protocol.Command{Code: int32(protocol.ReqGetConsumerRunningInfo), Ext: runningInfo("G", "a").AppendExt(nil)})] = true
@@ -120,6 +120,59 @@ func TestConsumerRunningInfo(t *testing.T) {
 		second := ask(100)
 		consumer.reply(consumer.request(), protocol.Command{})
 		require.Zero(t, admin.answer(second).Code)
+	})
+	t.Run("no asker has more than its share", func(t *testing.T) {
+		r := newClientRig(t)
+		consumer, greedy, modest := r.dial(), r.dial(), r.dial()
+		consumer.beat(newBeat("a").consumer("G", "T"))
+		wantNotice(t, consumer, "G")
+		question := protocol.Command{Code: int32(protocol.ReqGetConsumerRunningInfo), Ext: runningInfo("G", "a").AppendExt(nil)}
+		for range maxRelaysOfOne {
+			greedy.send(question)
+		}
+		const busy = "too many requests wait for consumers already"
+		requireRefused(t, greedy.answer(greedy.send(question)), protocol.RespSystemBusy, busy)
+		for range maxRelaysOfOne {
+			consumer.reply(consumer.request(), protocol.Command{})
+			_, err := greedy.read()
+			require.NoError(t, err)
+		}
+		other := modest.send(question)
+		consumer.reply(consumer.request(), protocol.Command{})
+		require.Zero(t, modest.answer(other).Code)
+		eventuallyClients(t, func() bool { return r.service.relays.Stats().Running == 0 })
+		again := greedy.send(question)
+		consumer.reply(consumer.request(), protocol.Command{})
+		require.Zero(t, greedy.answer(again).Code)
+	})
+	t.Run("answers that the asker does not take have an end", func(t *testing.T) {
+		const answers, size = maxRelaysOfOne, 1 << 20
+		r := newClientRig(t)
+		r.service.relayMost = 4 * size
+		r.service.relayTimeout = time.Second
+		consumer, admin := r.dial(), r.dial()
+		consumer.beat(newBeat("a").consumer("G", "T"))
+		wantNotice(t, consumer, "G")
+		for range answers {
+			admin.send(protocol.Command{Code: int32(protocol.ReqGetConsumerRunningInfo), Ext: runningInfo("G", "a").AppendExt(nil)})
+		}
+		for range answers {
+			consumer.reply(consumer.request(), protocol.Command{Body: make([]byte, size)})
+		}
+		eventuallyClients(t, func() bool { return r.service.relays.Stats().Running == 0 })
+		require.Zero(t, r.service.relayed.Load())
+		count := map[int32]int{}
+		for range answers {
+			answer, err := admin.read()
+			require.NoError(t, err)
+			count[answer.Code]++
+			if answer.Code == 0 {
+				require.Len(t, answer.Body, size)
+			}
+		}
+		require.Positive(t, count[0])
+		require.Less(t, count[0], answers/2, "MiB that fit the buffers of the sockets")
+		require.Positive(t, count[int32(protocol.RespSystemBusy)])
 	})
 	t.Run("a consumer may ask about itself", func(t *testing.T) {
 		c := newClientRig(t).dial()

@@ -79,7 +79,8 @@ type clientService struct {
 	locks     *lockManager
 	notices   *consumerNotices
 	relays    *remoting.Executor
-	relayed   atomic.Int64 // bytes that relays keep
+	askers    *remoting.Quota // of relays
+	relayed   atomic.Int64    // bytes that relays keep
 
 	relayTimeout  time.Duration // of 307 and 309
 	statusTimeout time.Duration // of all 221 of a group
@@ -100,6 +101,7 @@ func newClientService(o clientOptions) *clientService {
 		producers:     newProducerManager(clock),
 		locks:         newLockManager(clock),
 		relays:        remoting.NewExecutor("relays", maxRelays, 1),
+		askers:        remoting.NewQuota(maxRelaysOfOne),
 		relayTimeout:  relayTimeout,
 		statusTimeout: statusTimeout,
 		relayMost:     maxRelayBytes,
