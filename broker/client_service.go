@@ -73,6 +73,7 @@ type clientOptions struct {
 type clientService struct {
 	clientOptions
 	log zerolog.Logger
+	few zerolog.Logger // fewLines
 
 	consumers *consumerManager
 	producers *producerManager
@@ -97,6 +98,7 @@ func newClientService(o clientOptions) *clientService {
 	s := &clientService{
 		clientOptions: o,
 		log:           o.Log,
+		few:           fewLines(o.Log),
 		consumers:     newConsumerManager(clock),
 		producers:     newProducerManager(clock),
 		locks:         newLockManager(clock),

@@ -45,6 +45,7 @@ func (s *clientService) heartbeat(_ context.Context, peer *remoting.Peer, cmd *p
 		return nil, err
 	}
 	if !s.consumers.admits(peer, beat.ConsumerDataSet) || !s.producers.admits(peer, beat.ProducerDataSet) {
+		s.few.Warn().Str("clientId", brief(beat.ClientID)).Str("remoteAddr", peer.RemoteAddr()).Msg("no room for more clients")
 		return nil, errTooManyClients
 	}
 	settings := s.Settings()

@@ -447,15 +447,20 @@ func (t *offsetTable) unsaved(saved *savedOffsets) *savedOffsets {
 	return saved
 }
 
-// saveLoop saves over and over until ctx ends.
+// saveLoop saves over and over until ctx ends. A new interval counts within a second.
 func (t *offsetTable) saveLoop(ctx context.Context) error {
-	wait := time.NewTimer(firstOffsetsSave)
+	last, interval := time.Now(), firstOffsetsSave
+	wait := time.NewTimer(interval)
 	defer wait.Stop()
 	for {
 		select {
 		case <-wait.C:
-			_ = t.save() // it logs, and all is tried again
-			wait.Reset(t.settings().FlushInterval)
+			if time.Since(last) >= interval {
+				_ = t.save() // it logs, and all is tried again
+				last = time.Now()
+			}
+			interval = t.settings().FlushInterval
+			wait.Reset(min(interval-time.Since(last), time.Second))
 		case <-ctx.Done():
 			return nil
 		}

@@ -282,6 +282,11 @@ func TestOffsetsAreSavedInTime(t *testing.T) {
 			}
 			return nil
 		}
+		var interval atomic.Int64
+		interval.Store(int64(5 * time.Second))
+		table.settings = func() offsetSettings {
+			return offsetSettings{FlushInterval: time.Duration(interval.Load()), VersionStep: 500}
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- table.saveLoop(ctx) }()
@@ -311,6 +316,16 @@ func TestOffsetsAreSavedInTime(t *testing.T) {
 		failing.Store(false)
 		after(5*time.Second, 5, "0:3")
 		after(time.Minute, 5, "0:3")
+
+		// The interval is changed while the loop waits.
+		interval.Store(int64(time.Hour))
+		after(5*time.Second, 5, "0:3")
+		table.put(t, "T", "G", 0, 4)
+		after(30*time.Minute, 5, "0:3")
+		interval.Store(int64(100 * time.Millisecond))
+		after(time.Second, 6, "0:4")
+		table.put(t, "T", "G", 0, 5)
+		after(100*time.Millisecond, 7, "0:5")
 		cancel()
 		require.NoError(t, <-done)
 	})

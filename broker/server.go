@@ -48,7 +48,7 @@ type Server struct {
 	conf     *conf.BrokerStore
 	tls      *remoting.TLS
 	log      zerolog.Logger
-	few      zerolog.Logger // for what one client can have logged with each request: some lines a second are enough
+	few      zerolog.Logger // fewLines
 	now      func() time.Time
 	started  time.Time
 	identity identity
@@ -95,7 +95,7 @@ func New(o Options) (_ *Server, err error) {
 		lock:     lock,
 		tls:      o.TLS,
 		log:      o.Log,
-		few:      o.Log.Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Second}),
+		few:      fewLines(o.Log),
 		now:      o.Now,
 		started:  o.Now(),
 		identity: newIdentity(cfg),
@@ -135,6 +135,11 @@ func New(o Options) (_ *Server, err error) {
 	}
 	s.fast, err = s.newRemoting(o.Fast, table, o.Codec)
 	return s, err
+}
+
+// fewLines returns a logger for what one client can have logged with each request: some lines a second are enough.
+func fewLines(log zerolog.Logger) zerolog.Logger {
+	return log.Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Second})
 }
 
 // newRemoting returns the server of one port.
