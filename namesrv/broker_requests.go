@@ -68,6 +68,13 @@ func (s *Server) registerBroker(ctx context.Context, req *remoting.Request[proto
 // may inflate to: 50 KB can be 700,000 topics, and 100 MB for a moment.
 const registrationText = 2 * protocol.DefaultMaxInflated
 
+// registrationWeight is how many bytes of text a registration may turn out to have: a connection has one at a time of those
+// that inflate. As many as it may have in flight by their size would keep all others waiting for up to ten seconds.
+func registrationWeight(cmd *protocol.Command) int {
+	var o protocol.RegisterBodyOptions
+	return o.TextSize(cmd.Body)
+}
+
 // registerAnew takes a registration that says something new, and logs what it changed.
 //
 // Errors: those of routeTable.register, *remoting.Error for a body that cannot be read, and ctx's.

@@ -25,12 +25,12 @@ func (s *Server) handlers() remoting.Table {
 		protocol.ReqGetRouteInfoByTopic: remoting.Handle(route), // 105
 
 		// Brokers
-		protocol.ReqRegisterBroker:         remoting.Handle(s.registerBroker).On(s.changes),   // 103
-		protocol.ReqUnregisterBroker:       remoting.Handle(s.unregisterBroker).On(s.changes), // 104
-		protocol.ReqRegisterTopicInNamesrv: remoting.Handle(s.registerTopic).On(s.changes),    // 217
-		protocol.ReqQueryDataVersion:       remoting.Handle(s.queryDataVersion),               // 322
-		protocol.ReqBrokerHeartbeat:        remoting.Handle(s.brokerHeartbeat),                // 904
-		protocol.ReqGetBrokerMemberGroup:   remoting.Handle(s.brokerMemberGroup),              // 901
+		protocol.ReqRegisterBroker:         remoting.Handle(s.registerBroker).On(s.changes).Weighing(registrationWeight), // 103
+		protocol.ReqUnregisterBroker:       remoting.Handle(s.unregisterBroker).On(s.changes),                            // 104
+		protocol.ReqRegisterTopicInNamesrv: remoting.Handle(s.registerTopic).On(s.changes),                               // 217
+		protocol.ReqQueryDataVersion:       remoting.Handle(s.queryDataVersion),                                          // 322
+		protocol.ReqBrokerHeartbeat:        remoting.Handle(s.brokerHeartbeat),                                           // 904
+		protocol.ReqGetBrokerMemberGroup:   remoting.Handle(s.brokerMemberGroup),                                         // 901
 
 		// Tools: topics and brokers
 		protocol.ReqGetBrokerClusterInfo:          remoting.Handle(s.clusterInfo).On(s.lists).WithLargeAnswer(),                             // 106

@@ -5,11 +5,13 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -427,4 +429,48 @@ func TestLongNamesAreLoggedInBrief(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(log, "topic deleted"))
 	require.Less(t, len(log), 16<<10)
+}
+
+// Registrations that inflate to very much more than they look are taken one at a time for each connection: who sends many
+// makes others wait for one of them, not for all.
+func TestInflatingRegistrationsTakeTurns(t *testing.T) {
+	ns := startNamesrv(t)
+	topics := protocol.RegisterBrokerBody{DataVersion: &protocol.DataVersion{}}
+	for i := range 20_000 {
+		topics.Topics = append(topics.Topics, protocol.TopicConfig{TopicName: fmt.Sprint("t", i), ReadQueueNums: 1, WriteQueueNums: 1, Perm: 6})
+	}
+	body, err := topics.AppendCompressed(nil, protocol.CurrentVersion)
+	require.NoError(t, err)
+
+	const sent = 30 // as many as a connection may have in flight, nearly
+	hostile := ns.dial()
+	var requests []*protocol.Command
+	for i := range sent {
+		fields := testBroker{Name: fmt.Sprint("x", i), Addr: fmt.Sprintf("10.0.0.9:%d", 10000+i)}.ext()
+		fields = with(with(fields, "compressed", "true"), "bodyCrc32", "0")
+		requests = append(requests, hostile.request(protocol.ReqRegisterBroker, fields, string(body)))
+	}
+	hostile.send(requests...)
+	var answered atomic.Int64
+	done := make(chan error, 1)
+	go func() {
+		for range sent {
+			if _, err := hostile.receive(); err != nil {
+				done <- err
+				return
+			}
+			answered.Add(1)
+		}
+		done <- nil
+	}()
+	eventually(t, func() error {
+		if answered.Load() == 0 {
+			return errors.New("no answer")
+		}
+		return nil
+	})
+	before := answered.Load()
+	ns.startBroker(testBroker{Name: "a", Addr: "10.0.0.1:10911"})
+	require.Less(t, answered.Load()-before, int64(8), "answers to the hostile peer while an honest broker waited")
+	require.NoError(t, <-done)
 }

@@ -151,6 +151,9 @@ func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *larg
 	if entry.LargeAnswer {
 		size = max(size, p.core.limits.InFlightBytes)
 	}
+	if entry.Weight != nil {
+		size = max(size, entry.Weight(cmd))
+	}
 	if err := p.begin(size); err != nil {
 		large.release()
 		return err

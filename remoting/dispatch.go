@@ -75,6 +75,9 @@ type Entry struct {
 	// has one such request in flight, and nothing beside it, until its answer is written. A peer that asks for many
 	// and does not read costs one answer.
 	LargeAnswer bool
+	// Weight, if not nil, says what a request on an executor counts for in Limits.InFlightBytes if that is more than its
+	// size: for requests that are more work than they look. The body is not to be kept.
+	Weight func(*protocol.Command) int
 }
 
 // On returns the entry with executor x.
@@ -86,6 +89,12 @@ func (e Entry) On(x *Executor) Entry {
 // WithLargeAnswer returns the entry with LargeAnswer set.
 func (e Entry) WithLargeAnswer() Entry {
 	e.LargeAnswer = true
+	return e
+}
+
+// Weighing returns the entry with Weight set.
+func (e Entry) Weighing(weight func(*protocol.Command) int) Entry {
+	e.Weight = weight
 	return e
 }
 

@@ -33,8 +33,8 @@
 //	room for large frames      while others wait a quarter of Limits.LargeFrameTime without sending more of its frame, or
 //	                           without taking the answers ahead of it; all of that time at most for a frame to arrive;
 //	                           not at all once the frame is its handler's
-//	workers and queues of      not at all: handlers do not wait for peers, nor answers for their being taken
-//	  executors
+//	workers and queues of      not at all: handlers do not wait for peers, nor answers for their being taken; what work a
+//	  executors                peer has there is bounded by Limits.InFlight, InFlightBytes and Entry.Weight
 //	Limits.Invokes             a call to it, until the caller's context ends
 //	places for connections     the idle time; with an answer that it takes bit by bit (writeStep), as long as it likes
 //

@@ -20,7 +20,7 @@ import (
 type Limits struct {
 	Frame          int           // largest frame in bytes, length prefix included; default and most: 16 MiB
 	InFlight       int           // requests of one connection that are on executors or whose answers are unwritten; default 32
-	InFlightBytes  int           // bytes of those requests together; a larger one is taken if it is the only one; see Entry.LargeAnswer; default 1 MiB
+	InFlightBytes  int           // bytes of those requests together; a larger one is taken if it is the only one; see Entry.LargeAnswer and Weight; default 1 MiB
 	Output         int           // bytes that wait to be written to one connection before its requests are left unread; default 256 KiB
 	LargeFrames    int           // bytes of all frames above 64 KiB that are being read or handled; at least Frame; default 32 MiB
 	LargeFrameTime time.Duration // how long such a frame may take to arrive once others wait for room, and four times as long as its peer may do nothing for it; default 10 s

@@ -225,12 +225,14 @@ func TestInFlightLimit(t *testing.T) {
 		limits Limits
 		body   int
 		large  bool // answers
+		weight int
 		want   int32
 	}{
-		{"count", Limits{InFlight: 3}, 10, false, 3},
-		{"bytes", Limits{InFlightBytes: 5000}, 2000, false, 2},
-		{"a single large one is let through", Limits{InFlightBytes: 500}, 2000, false, 1},
-		{"large answers come one by one", Limits{}, 10, true, 1},
+		{"count", Limits{InFlight: 3}, 10, false, 0, 3},
+		{"bytes", Limits{InFlightBytes: 5000}, 2000, false, 0, 2},
+		{"a single large one is let through", Limits{InFlightBytes: 500}, 2000, false, 0, 1},
+		{"large answers come one by one", Limits{}, 10, true, 0, 1},
+		{"weight", Limits{InFlightBytes: 5000}, 10, false, 1500, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			exec := NewExecutor("test", 100, 100)
@@ -245,7 +247,7 @@ func TestInFlightLimit(t *testing.T) {
 					}
 					await(ctx, gate)
 					return Success(), nil
-				}}.On(exec),
+				}}.On(exec).Weighing(func(*protocol.Command) int { return c.weight }),
 			}})
 			conn := dialTest(t, s)
 			for i := range 10 {
