@@ -71,7 +71,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	allCommands(app.Commands, func(c *cli.Command) {
 		c.OnUsageError = usageError
 		c.HideHelpCommand = true
-		if c.Subcommands == nil {
+		if c.Subcommands == nil && c.ArgsUsage == "" {
 			c.Before = noWords
 		}
 	})
