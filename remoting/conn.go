@@ -95,6 +95,7 @@ func (p *Peer) serve() {
 	p.end(err)
 	p.tasks.Wait()
 	p.in.end()
+	p.discard()
 }
 
 // drop reads and forgets what the peer sends while its last answers are being written. When the peer leaves, it closes the

@@ -243,7 +243,7 @@ func TestFrameSizes(t *testing.T) {
 		}
 		require.Empty(t, want)
 	}
-	eventually(t, func() bool { return !largeInUse(s) })
+	requireFree(t, &s.core.large.room)
 }
 
 // TestAnswerTooLarge has an answer that makes no frame replaced by an error.
@@ -448,14 +448,6 @@ func TestStalledReaderIsClosed(t *testing.T) {
 	require.Error(t, err, "reset: what was not taken is not kept")
 }
 
-// largeInUse tells whether large frames hold room.
-func largeInUse(s *Server) bool {
-	f := s.core.large
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.used != 0 || f.privileged != nil || len(f.reading) != 0 || len(f.waiters) != 0
-}
-
 // TestLargeFramesWait lets large frames in as there is room, and takes it from one that does not get on.
 func TestLargeFramesWait(t *testing.T) {
 	log := newEventLog()
@@ -473,11 +465,7 @@ func TestLargeFramesWait(t *testing.T) {
 		return requestFrame(t, protocol.Command{Code: int32(code), Opaque: 1, Body: make([]byte, 700<<10)})
 	}
 	waiting := func(n int) func() bool {
-		return func() bool {
-			s.core.large.mu.Lock()
-			defer s.core.large.mu.Unlock()
-			return len(s.core.large.waiters) == n
-		}
+		return func() bool { return waitersOf(&s.core.large.room) == n }
 	}
 	handled := dialTest(t, s) // has its room until it is handled, however long that takes
 	handled.send(large(codeSlow))
@@ -502,7 +490,7 @@ func TestLargeFramesWait(t *testing.T) {
 	patient.send(large(codeEcho)[100<<10:])
 	require.EqualValues(t, 1, patient.receive().Opaque)
 	require.Equal(t, 2, log.count(CloseStalled))
-	eventually(t, func() bool { return !largeInUse(s) })
+	requireFree(t, &s.core.large.room)
 }
 
 // TestLargeFrameGrowsWithArrival has a claimed length cost nothing.
@@ -514,18 +502,18 @@ func TestLargeFrameGrowsWithArrival(t *testing.T) {
 	peer := onlyPeer(t, s)
 	peer.Close()
 	eventually(t, func() bool { return s.Connections() == 0 })
-	require.False(t, largeInUse(s))
+	requireFree(t, &s.core.large.room)
 	f := newLargeFrames(2*protocol.MaxFrame, protocol.MaxFrame, time.Second)
 	l := f.frame(nil, protocol.MaxFrame)
 	for !l.complete() {
 		arrived := len(l.buf)
 		if l.full() {
-			require.NoError(t, l.grow())
+			require.NoError(t, l.grow(nil))
 		}
 		require.LessOrEqual(t, cap(l.buf), max(smallFrame, growFactor*arrived))
 		l.buf = l.buf[:len(l.buf)+len(l.space())]
 	}
-	require.Equal(t, int64(cap(l.buf)), l.room)
+	require.Equal(t, int64(cap(l.buf)), l.held)
 	l.release()
 	require.Zero(t, f.used)
 }
@@ -538,7 +526,7 @@ func TestSweepOfLargeFrames(t *testing.T) {
 	arrive := func(l *largeFrame, until int) {
 		for len(l.buf) < until {
 			if l.full() {
-				require.NoError(t, l.grow())
+				require.NoError(t, l.grow(nil))
 			}
 			l.took(min(len(l.space()), until-len(l.buf)))
 		}
@@ -571,7 +559,7 @@ func TestSweepOfLargeFrames(t *testing.T) {
 			l.begun = time.Unix(0, 0)
 			arrive(l, c.arrived)
 			if !c.alone {
-				f.waiters = []*largeWaiter{{since: time.Unix(0, 0)}}
+				f.waiters = []*roomWaiter{{since: time.Unix(0, 0)}}
 			}
 			cut := 0
 			for second := 1; second <= 15 && cut == 0; second++ {

@@ -34,6 +34,7 @@ type core struct {
 	draining atomic.Bool
 	stopping chan struct{} // closed when connections are told to end
 	large    *largeFrames
+	answers  room // for those of entries with LargeAnswer
 	invokes  *semaphore.Weighted
 	warnings logLimit
 }
@@ -51,6 +52,8 @@ func newCore(table Table, limits Limits, invokes int, log zerolog.Logger) *core 
 	def(&limits.Output, 256<<10)
 	def(&limits.LargeFrames, 32<<20)
 	limits.LargeFrames = max(limits.LargeFrames, limits.Frame)
+	def(&limits.LargeAnswers, 256<<20)
+	limits.LargeAnswers = max(limits.LargeAnswers, protocol.MaxFrame)
 	def(&limits.Invokes, invokes)
 	if limits.LargeFrameTime <= 0 {
 		limits.LargeFrameTime = 10 * time.Second
@@ -65,6 +68,7 @@ func newCore(table Table, limits Limits, invokes int, log zerolog.Logger) *core 
 		large:   newLargeFrames(limits.LargeFrames, limits.Frame, limits.LargeFrameTime),
 		invokes: semaphore.NewWeighted(int64(limits.Invokes)),
 	}
+	c.answers.init(limits.LargeAnswers, protocol.MaxFrame, limits.LargeFrameTime)
 	c.tick()
 	return c
 }
@@ -103,12 +107,12 @@ func (p *Peer) handleFrame(frame []byte, large *largeFrame) error {
 	if refusal != nil {
 		large.release()
 		if !cmd.IsOneway() {
-			p.answer(cmd.Opaque, refusal, 0, 0)
+			p.answer(cmd.Opaque, refusal, charge{})
 		}
 		return nil
 	}
 	if entry.Executor == nil {
-		p.serveRequest(p.core.base, entry, cmd, 0, 0)
+		p.serveRequest(p.core.base, entry, cmd, charge{})
 		large.release()
 		return nil
 	}
@@ -146,7 +150,7 @@ func detach(cmd *protocol.Command, own bool) *protocol.Command {
 }
 
 // submit hands a request of size bytes to its executor, after waiting until the connection's limits allow it. One with
-// a large answer takes all that they allow.
+// a large answer takes all that they allow, and room for the answer.
 func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *largeFrame) error {
 	if entry.LargeAnswer {
 		size = max(size, p.core.limits.InFlightBytes)
@@ -159,67 +163,95 @@ func (p *Peer) submit(entry *Entry, cmd *protocol.Command, size int, large *larg
 		return err
 	}
 	large.handed()
+	var room *share
+	if entry.LargeAnswer {
+		var err error
+		if room, err = p.roomForAnswer(large == nil); err != nil {
+			large.release()
+			p.forget(charge{requests: 1, bytes: size})
+			return err
+		}
+	}
+	cost := charge{requests: 1, bytes: size, answer: room}
 	p.tasks.Add(1)
 	run := func() {
 		defer p.tasks.Done()
 		defer large.release()
 		if p.Closed() && p.core.isStopping() { // cut off: what has not begun is given up
-			p.forget(1, size)
+			p.forget(cost)
 			return
 		}
-		p.serveRequest(p.Context(), entry, cmd, 1, size)
+		p.serveRequest(p.Context(), entry, cmd, cost)
 	}
 	busy := func(remark string) {
 		defer p.tasks.Done()
 		large.release()
 		if cmd.IsOneway() {
-			p.forget(1, size)
+			p.forget(cost)
 			return
 		}
-		p.answer(cmd.Opaque, refuse(protocol.RespSystemBusy, remark), 1, size)
+		p.answer(cmd.Opaque, refuse(protocol.RespSystemBusy, remark), cost)
 	}
-	if !entry.Executor.submit(run, busy) {
+	if entry.LargeAnswer && room == nil || !entry.Executor.submit(run, busy) {
 		busy(remarkOverload)
 	}
 	return nil
 }
 
-// forget ends requests that get no answer.
-func (p *Peer) forget(requests, bytes int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done(requests, bytes)
+// roomForAnswer takes room for the largest answer, since nobody knows yet how large it gets. If there is none, it waits, or
+// returns nil: requests that are large themselves had better not wait, or others would wait for their room.
+func (p *Peer) roomForAnswer(wait bool) (*share, error) {
+	s := &share{of: &p.core.answers, peer: p}
+	if s.of.try(s, protocol.MaxFrame) {
+		return s, nil
+	}
+	if !wait {
+		return nil, nil
+	}
+	if err := p.flush(); err != nil { // the wait may be long
+		return nil, err
+	}
+	p.in.rest()
+	defer p.in.resume()
+	if err := s.of.acquire(s, protocol.MaxFrame, nil); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
 }
 
-// serveRequest runs a request's handler and sends its answer, if any. requests and bytes say what it counts for
-// in flight: 0 on the connection's goroutine, which then also flushes.
-func (p *Peer) serveRequest(ctx context.Context, entry *Entry, cmd *protocol.Command, requests, bytes int) {
+// serveRequest runs a request's handler and sends its answer, if any. Without charge it is on the connection's goroutine,
+// which then also flushes.
+func (p *Peer) serveRequest(ctx context.Context, entry *Entry, cmd *protocol.Command, cost charge) {
 	resp := p.core.call(ctx, p, entry, cmd)
 	if resp == nil || cmd.IsOneway() {
-		if requests > 0 {
-			p.forget(requests, bytes)
+		if cost.requests > 0 {
+			p.forget(cost)
 		}
 		return
 	}
-	p.answer(cmd.Opaque, resp, requests, bytes)
+	p.answer(cmd.Opaque, resp, cost)
 }
 
 // answer sends resp, unless the connection has ended.
-func (p *Peer) answer(opaque int32, resp *Response, requests, bytes int) {
-	if requests == 0 { // on the connection's goroutine
+func (p *Peer) answer(opaque int32, resp *Response, cost charge) {
+	if cost.requests == 0 { // on the connection's goroutine
 		appendResponse(&p.in.buf.replies, p.core.codec, opaque, resp)
 		return
 	}
+	b := batch{charge: cost}
+	appendResponse(&b, p.core.codec, opaque, resp)
+	cost.answer.fit(b.size)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.reason != 0 {
-		p.done(requests, bytes)
+	if p.reason == 0 {
+		p.out.join(&b)
+		p.flushSoon()
+		p.mu.Unlock()
 		return
 	}
-	appendResponse(&p.out.batch, p.core.codec, opaque, resp)
-	p.out.requests += requests
-	p.out.requestBytes += bytes
-	p.flushSoon()
+	p.mu.Unlock()
+	b.release()
+	p.forget(cost)
 }
 
 // appendResponse adds resp to b, or an answer that says why it cannot be sent.
@@ -404,11 +436,19 @@ func (c *core) sweep(ctx context.Context, idle func() time.Duration, peers func(
 				p.sweep(d)
 			}
 		}
-		for _, p := range c.large.sweep(time.Now()) {
-			p.close(CloseStalled, errLargeStalled)
+		now := time.Now()
+		c.large.trim(now)
+		for _, p := range c.large.sweep(now) {
+			p.close(CloseStalled, errFrameStalled)
+		}
+		for _, p := range c.answers.sweep(now) {
+			p.close(CloseStalled, errAnswerStalled)
 		}
 		timer.Reset(sweepEvery(d))
 	}
 }
 
-var errLargeStalled = errors.New("its large frame held up others: not completed in time, or answers not taken before it")
+var (
+	errFrameStalled  = errors.New("its large frame held up others: not completed in time, or answers not taken before it")
+	errAnswerStalled = errors.New("its large answer held up others: not taken in time")
+)

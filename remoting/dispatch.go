@@ -73,7 +73,8 @@ type Entry struct {
 	Executor *Executor
 	// LargeAnswer is for requests on an executor whose answers may be very much larger than they are: a connection
 	// has one such request in flight, and nothing beside it, until its answer is written. A peer that asks for many
-	// and does not read costs one answer.
+	// and does not read costs one answer, and all peers cost Limits.LargeAnswers: the request waits for room in there,
+	// or is answered SYSTEM_BUSY if it is above 16 KiB itself. What the handler leaves to Peer.Respond is not counted.
 	LargeAnswer bool
 	// Weight, if not nil, says what a request on an executor counts for in Limits.InFlightBytes if that is more than its
 	// size: for requests that are more work than they look. The body is not to be kept.

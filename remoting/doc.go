@@ -13,8 +13,9 @@
 //
 //	core.go      what connections share; from a frame to its handler and from its answer to the output
 //	conn.go      Peer: the reading loop, closing, idleness
-//	input.go     frames out of bytes; large.go: room for large frames
+//	input.go     frames out of bytes; large.go: large frames
 //	output.go    answers into bytes, flushing, requests in flight
+//	room.go      what large frames, and large answers, may take up over all connections
 //	peer.go      what handlers may do with a Peer
 //	sniff.go     the handshake; proxy.go, tls*.go: its parts
 //
@@ -24,7 +25,9 @@
 //
 // No peer can cost more than [Limits] says. A peer is not read from while it does not take its answers, or while its share
 // of requests is on executors; nothing is dropped then, and nobody else waits for it. It gets one answer at a time of those
-// that may be large ([Entry.LargeAnswer]). Large frames stay in their sockets until there is room for them. A connection
+// that may be large ([Entry.LargeAnswer]), for which there must be room before it is made: a request takes that of the largest
+// answer, and keeps what its own turns out to need until that is written. Large frames stay in their sockets until there is room
+// for them. A request that waits for room for its answer holds nothing that others wait for. A connection
 // ends after the idle time without a complete frame and without progress in writing, at the first byte that makes no frame,
 // and when it holds up others (see [CloseReason]).
 //
@@ -33,6 +36,9 @@
 //	room for large frames      while others wait a quarter of Limits.LargeFrameTime without sending more of its frame, or
 //	                           without taking the answers ahead of it; all of that time at most for a frame to arrive;
 //	                           not at all once the frame is its handler's
+//	room for large answers     while others wait a quarter of Limits.LargeFrameTime without taking more of its answer; all of
+//	                           that time at most to take it; not at all before the answer is made, nor once it is written.
+//	                           Those who wait have it in the order of arrival, so many such peers are one after another
 //	workers and queues of      not at all: handlers do not wait for peers, nor answers for their being taken; what work a
 //	  executors                peer has there is bounded by Limits.InFlight, InFlightBytes and Entry.Weight
 //	Limits.Invokes             a call to it, until the caller's context ends
@@ -42,7 +48,7 @@
 //
 // # Locks
 //
-// Server.mu, Client.mu, Peer.mu, Executor.mu, largeFrames.mu, logLimit.mu and Quota.mu never nest. None is held while reading,
+// Server.mu, Client.mu, Peer.mu, Executor.mu, room.mu, logLimit.mu and Quota.mu never nest. None is held while reading,
 // writing or calling a handler, hook or listener.
 //
 // # Differences from the original

@@ -36,7 +36,7 @@ const (
 	CloseError                           // reading or writing failed, for instance by a reset
 	CloseIdle                            // no complete frame and no completed write for the idle time
 	CloseProtocol                        // the peer sent something that is no frame
-	CloseStalled                         // the peer did not take its answers, or did not finish a large frame that others waited for
+	CloseStalled                         // the peer did not take its answers, or did not finish a large frame or take a large answer that others waited for
 	CloseLocal                           // Peer.Close
 	CloseShutdown                        // the server or client ended
 )

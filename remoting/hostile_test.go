@@ -592,11 +592,7 @@ func TestStalledLargeFramesMakeWay(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c)
 		})
 	}
-	require.Eventually(t, func() bool {
-		v.core.large.mu.Lock()
-		defer v.core.large.mu.Unlock()
-		return len(v.core.large.waiters) > 0
-	}, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return waitersOf(&v.core.large.room) > 0 }, 5*time.Second, time.Millisecond)
 	honest := dial(t, v.addr)
 	start := time.Now()
 	_, err := honest.Write(frameOfSize(t, 2*mib))
@@ -608,7 +604,7 @@ func TestStalledLargeFramesMakeWay(t *testing.T) {
 	requireFlat(t, before, 100*mib)
 	w.served(t, v.addr)
 	v.requireQuietLog(t, attacks)
-	require.Contains(t, v.log.String(), errLargeStalled.Error())
+	require.Contains(t, v.log.String(), errFrameStalled.Error())
 	// The last ones have nobody waiting for them any more; they go with their sockets.
 	v.closeAll()
 	attackers.Wait()
@@ -665,7 +661,7 @@ func TestUnreadAnswersHoldNoRoom(t *testing.T) {
 			require.Less(t, time.Since(start), 8*time.Second)
 			w.served(t, v.addr)
 			v.requireQuietLog(t, attacks)
-			require.Contains(t, v.log.String(), errLargeStalled.Error())
+			require.Contains(t, v.log.String(), errFrameStalled.Error())
 			v.closeAll()
 			attackers.Wait()
 		})
@@ -709,6 +705,68 @@ func TestUnreadAnswersHoldNoWorkers(t *testing.T) {
 	requireFlat(t, before, 250*mib) // five peers with 32 answers, five with one
 	w.served(t, v.addr)
 	require.Empty(t, v.logLines())
+}
+
+// Peers that ask for the largest lists and do not take them, or only bit by bit, cost no more memory than there is room
+// for answers, and make way for others that wait for it.
+func TestUnreadLargeAnswersMakeWay(t *testing.T) {
+	for name, take := range map[string]func(net.Conn) error{
+		"nothing is read": func(net.Conn) error { return nil },
+		"a little is read at a time": func(c net.Conn) error {
+			_, err := io.CopyN(io.Discard, c, 10_000)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			executor := NewExecutor("lists", 2, 100)
+			v := startVictim(t, func(cfg *ServerConfig) {
+				cfg.Idle = func() time.Duration { return 4 * time.Second } // two sweeps a second
+				cfg.Limits.LargeFrameTime = 400 * time.Millisecond
+				cfg.Limits.LargeAnswers = 64 * mib
+				cfg.SendBuffer = 64 << 10
+				cfg.Table[protocol.ReqGetBrokerClusterInfo] = Entry{Handler: func(context.Context, *Peer, *protocol.Command) (*Response, error) {
+					return Body(bytes.Repeat([]byte{'l'}, protocol.MaxFrame-1000)), nil
+				}}.On(executor).WithLargeAnswer()
+			})
+			w := startWitness(t, v.addr)
+			before := residentBytes(t)
+			const attacks = 20
+			var attackers sync.WaitGroup
+			for range attacks {
+				c := dial(t, v.addr)
+				_, err := c.Write(bytes.Repeat(frame(t, protocol.ReqGetBrokerClusterInfo, 1, "t", nil), 3))
+				require.NoError(t, err)
+				attackers.Go(func() {
+					tick := time.NewTicker(10 * time.Millisecond)
+					defer tick.Stop()
+					for take(c) == nil && v.Connections() > 1 {
+						<-tick.C
+					}
+				})
+			}
+			eventually(t, func() bool { return waitersOf(&v.core.answers) >= attacks-4 })
+			eventually(t, func() bool { return executor.Stats() == ExecutorStats{} }) // those who wait hold nothing
+			requireFlat(t, before, 64*mib+30*mib)
+
+			honest := dial(t, v.addr)
+			start := time.Now()
+			_, err := honest.Write(frame(t, protocol.ReqGetBrokerClusterInfo, 5, "t", nil))
+			require.NoError(t, err)
+			got, err := readCommand(honest)
+			require.NoError(t, err)
+			require.Equal(t, int32(5), got.Opaque)
+			require.Len(t, got.Body, protocol.MaxFrame-1000)
+			t.Logf("waited %s", time.Since(start))
+			require.Less(t, time.Since(start), 10*time.Second) // five rounds of four attackers
+			require.Contains(t, v.log.String(), errAnswerStalled.Error())
+			requireFlat(t, before, 64*mib+50*mib) // got is in it
+			w.served(t, v.addr)
+			v.requireQuietLog(t, attacks)
+			v.closeAll()
+			attackers.Wait()
+			requireFree(t, &v.core.answers)
+		})
+	}
 }
 
 // N8: a request is answered once and alike in whatever pieces it arrives, plain and over TLS, with a PROXY header and

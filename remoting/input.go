@@ -13,7 +13,7 @@ import (
 const (
 	// readBufferSize is how much is read at once, in bytes: some eighty route requests.
 	readBufferSize = 16 << 10
-	// smallFrame is up to where a frame may grow without asking largeFrames, in bytes with its length prefix.
+	// smallFrame is up to where a frame or an answer takes no room, in bytes with its length prefix.
 	smallFrame = 64 << 10
 	// growFactor is how much larger, at most, the buffer of a frame gets than the bytes of it that have arrived.
 	growFactor = 4
@@ -208,5 +208,5 @@ func (p *Peer) growLarge() error {
 		return err
 	}
 	p.in.rest()
-	return p.in.large.grow()
+	return p.in.large.grow(p.core.stopping)
 }

@@ -40,9 +40,23 @@ type batch struct {
 	buf    *[]byte      // pooled; the frames without the bodies in shared; nil if there are none
 	shared []sharedPart // in the order of their places
 	size   int          // bytes in all
-	// requests and requestBytes count the executor requests that are answered in here and stop being in flight
-	// once it is written.
-	requests, requestBytes int
+	charge              // of the requests that are answered in here, until it is written
+}
+
+// charge is what requests on executors count for until they have been answered and the answers are written. That of
+// requests on the connection's own goroutine is zero.
+type charge struct {
+	requests, bytes int
+	answer          *share // room for an answer that may be large; a connection has one at a time, see Entry.LargeAnswer
+}
+
+// add adds that of more requests.
+func (c *charge) add(more charge) {
+	c.requests += more.requests
+	c.bytes += more.bytes
+	if more.answer != nil {
+		c.answer = more.answer
+	}
 }
 
 // sharedPart is a body that belongs into batch.buf at place at.
@@ -71,20 +85,20 @@ func (b *batch) append(cmd *protocol.Command, body []byte) error {
 	return nil
 }
 
-// writeTo writes the batch to conn and calls step after each part of at most writeStep bytes.
-func (b *batch) writeTo(conn net.Conn, step func()) error {
+// writeTo writes the batch to conn and calls step with the length of each part, which is at most writeStep.
+func (b *batch) writeTo(conn net.Conn, step func(n int)) error {
 	buf := *b.buf
 	if len(b.shared) == 0 && len(buf) <= writeStep {
-		_, err := conn.Write(buf)
-		step()
+		n, err := conn.Write(buf)
+		step(n)
 		return err
 	}
 	var parts net.Buffers
 	size := 0
 	flush := func() error {
-		_, err := parts.WriteTo(conn)
+		n, err := parts.WriteTo(conn)
 		parts, size = parts[:0], 0
-		step()
+		step(int(n))
 		return err
 	}
 	add := func(p []byte) error {
@@ -141,8 +155,7 @@ func (b *batch) join(other *batch) {
 		b.shared = append(b.shared, sharedPart{at + s.at, s.body})
 	}
 	b.size += other.size
-	b.requests += other.requests
-	b.requestBytes += other.requestBytes
+	b.add(other.charge)
 	other.release()
 }
 
@@ -194,16 +207,30 @@ func (p *Peer) writeBatch() {
 	p.out.flushing, p.out.written = true, b.size
 	p.mu.Unlock()
 	p.writing.Store(p.core.now())
-	err := b.writeTo(p.conn, p.wrote)
+	cost := b.charge
+	err := b.writeTo(p.conn, func(n int) {
+		p.wrote()
+		cost.answer.took(n)
+	})
 	p.writing.Store(0)
-	requests, bytes := b.requests, b.requestBytes
 	b.release()
+	cost.answer.release()
 	if err != nil {
 		p.close(CloseError, err)
 	}
 	p.mu.Lock()
 	p.out.flushing, p.out.written = false, 0
-	p.done(requests, bytes)
+	p.done(cost)
+}
+
+// discard forgets the output of a connection that has ended.
+func (p *Peer) discard() {
+	p.mu.Lock()
+	b := p.out.batch
+	p.out.batch = batch{}
+	p.mu.Unlock()
+	b.answer.release()
+	b.release()
 }
 
 // wrote notes progress in writing.
@@ -239,11 +266,19 @@ func (p *Peer) takesAnswers() bool {
 	return p.out.pending() == 0
 }
 
-// done counts requests as no longer in flight and wakes those who wait for room. Callers hold mu.
-func (p *Peer) done(requests, bytes int) {
-	p.requests -= requests
-	p.requestBytes -= bytes
+// done counts requests as no longer in flight and wakes those who wait for that. Callers hold mu.
+func (p *Peer) done(cost charge) {
+	p.requests -= cost.requests
+	p.requestBytes -= cost.bytes
 	p.wake()
+}
+
+// forget ends requests that get no answer.
+func (p *Peer) forget(cost charge) {
+	cost.answer.release()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done(cost)
 }
 
 // settle waits until all requests have been answered and all answers written, or the connection ends.

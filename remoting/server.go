@@ -23,7 +23,8 @@ type Limits struct {
 	InFlightBytes  int           // bytes of those requests together; a larger one is taken if it is the only one; see Entry.LargeAnswer and Weight; default 1 MiB
 	Output         int           // bytes that wait to be written to one connection before its requests are left unread; default 256 KiB
 	LargeFrames    int           // bytes of all frames above 64 KiB that are being read or handled; at least Frame; default 32 MiB
-	LargeFrameTime time.Duration // how long such a frame may take to arrive once others wait for room; its peer may do nothing for it for a quarter of that; default 10 s
+	LargeFrameTime time.Duration // how long such a frame may take to arrive, or an answer as below to be taken, once others wait for room; its peer may do nothing for it for a quarter of that; default 10 s
+	LargeAnswers   int           // bytes of all answers of entries with LargeAnswer: 16 MiB for one that is being made, then its size until it is written, nothing up to 64 KiB; at least 16 MiB; default 256 MiB
 	Invokes        int           // calls that await an answer, over all connections; default 64 on servers, 65535 on clients
 }
 
