@@ -193,9 +193,7 @@ func (t *offsetTable) add(topic, group string, queues []protocol.QueueOffset) *g
 	putNested(t.byTopic, topic, group, g)
 	putNested(t.byGroup, group, topic, g)
 	t.renew()
-	if isLeft(t.odd, map[string]bool(nil), key) {
-		t.odd = withoutTouched(t.odd, map[string]bool{key: true})
-	}
+	t.odd = withoutTouched(t.odd, map[string]bool{key: true})
 	return g
 }
 

@@ -267,7 +267,7 @@ var brokerKeys = []Key{
 	integer("heartbeatThreadPoolQueueCapacity", func(c *Config) *int { return &c.Broker.HeartbeatThreadPoolQueueCapacity }).def("50000").from(1).
 		about("how many such may wait; further ones are answered SYSTEM_BUSY"),
 	integer("consumerManageThreadPoolNums", func(c *Config) *int { return &c.Broker.ConsumerManageThreadPoolNums }).def("32").from(1).
-		about("requests for consumer offsets and lists that are worked on at a time"),
+		about("requests for the members of consumer groups that are worked on at a time"),
 	integer("consumerManagerThreadPoolQueueCapacity", func(c *Config) *int { return &c.Broker.ConsumerManagerThreadPoolQueueCapacity }).def("1000000").from(1).
 		about("how many such may wait; further ones are answered SYSTEM_BUSY"),
 	integer("endTransactionThreadPoolNums", func(c *Config) *int { return &c.Broker.EndTransactionThreadPoolNums }).computed(strconv.Itoa(max(8+2*cpus, 4*min(cpus, 4)))).from(1).

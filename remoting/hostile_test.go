@@ -593,14 +593,7 @@ func TestStalledLargeFramesMakeWay(t *testing.T) {
 		})
 	}
 	require.Eventually(t, func() bool { return waitersOf(&v.core.large.room) > 0 }, 5*time.Second, time.Millisecond)
-	honest := dial(t, v.addr)
-	start := time.Now()
-	_, err := honest.Write(frameOfSize(t, 2*mib))
-	require.NoError(t, err)
-	got, err := readCommand(honest)
-	require.NoError(t, err)
-	require.Equal(t, int32(9), got.Opaque)
-	require.Less(t, time.Since(start), 10*time.Second)
+	v.takesLargeFrame(t, 10*time.Second)
 	requireFlat(t, before, 100*mib)
 	w.served(t, v.addr)
 	v.requireQuietLog(t, attacks)
@@ -608,6 +601,19 @@ func TestStalledLargeFramesMakeWay(t *testing.T) {
 	// The last ones have nobody waiting for them any more; they go with their sockets.
 	v.closeAll()
 	attackers.Wait()
+}
+
+// takesLargeFrame sends a large frame as an honest peer does, and wants its answer within d.
+func (v *victim) takesLargeFrame(t *testing.T, d time.Duration) {
+	t.Helper()
+	honest := dial(t, v.addr)
+	start := time.Now()
+	_, err := honest.Write(frameOfSize(t, 2*mib))
+	require.NoError(t, err)
+	got, err := readCommand(honest)
+	require.NoError(t, err)
+	require.Equal(t, int32(9), got.Opaque)
+	require.Less(t, time.Since(start), d)
 }
 
 // A large frame that is complete cannot be handed to its executor while its peer does not take earlier answers. It holds
@@ -650,15 +656,7 @@ func TestUnreadAnswersHoldNoRoom(t *testing.T) {
 				defer v.core.large.mu.Unlock()
 				return v.core.large.privileged != nil && len(v.core.large.waiters) > 0
 			}, 5*time.Second, time.Millisecond)
-			honest := dial(t, v.addr)
-			start := time.Now()
-			_, err := honest.Write(frameOfSize(t, 2*mib))
-			require.NoError(t, err)
-			got, err := readCommand(honest)
-			require.NoError(t, err)
-			require.Equal(t, int32(9), got.Opaque)
-			t.Logf("waited %s", time.Since(start))
-			require.Less(t, time.Since(start), 8*time.Second)
+			v.takesLargeFrame(t, 8*time.Second)
 			w.served(t, v.addr)
 			v.requireQuietLog(t, attacks)
 			require.Contains(t, v.log.String(), errFrameStalled.Error())
