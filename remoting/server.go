@@ -173,10 +173,12 @@ func (s *Server) stop(cut context.CancelFunc) {
 	s.mu.Unlock()
 
 	timer := time.AfterFunc(s.cfg.StopTime, func() {
-		cut()
+		// First the connections, each with its context: a handler that gives up answers nobody, and none begins after it.
 		for _, p := range s.snapshot() {
+			_ = p.sock.Close() // no farewell, which TLS would wait to send
 			p.close(CloseShutdown, nil)
 		}
+		cut()
 	})
 	defer timer.Stop()
 	s.serving.Wait()
